@@ -68,8 +68,8 @@ const outputsId = idpServer.outputs.pick({ applicationId: true })
 /**
  * Reads what is known of the deployment's application: the record, else the published id, else the intent.
  *
- * @throws {IntegrationError} `invalid_event` if the published id contradicts the record, or belongs to another
- * deployment
+ * @throws {IntegrationError} `invalid_event` if the published id contradicts the record, or it or carried keys belong to
+ * another deployment
  */
 export async function readKnown({ deployment, ...context }: HandlerContext): Promise<Known | undefined> {
   const progress = progressOf(context)
@@ -81,14 +81,15 @@ export async function readKnown({ deployment, ...context }: HandlerContext): Pro
   }
   const carried = outputsId.safeParse(context.event.deployment?.outputs).data
   await ensureOwn(carried?.applicationId)
-  if (record && !carried) return { applicationId: record.applicationId, record }
+  const { publishableKey, secretKey, instanceId } = context.event.deployment?.outputs ?? {}
+  for (const key of [publishableKey, secretKey, instanceId])
+    if (typeof key === 'string' && (await progress.isReserved(await keyResource(key))))
+      throw foreignOutputs('are not those of this deployment')
   // Those of an earlier deployment of this id do not count.
-  const published = await deployment?.outputs(outputsId)
-  if (record) {
-    if (published && published.applicationId !== record.applicationId)
-      throw foreignOutputs(`is not ${record.applicationId}, the one of this deployment`, '.applicationId')
-    return { applicationId: record.applicationId, record }
-  }
+  const published = record && !carried ? undefined : await deployment?.outputs(outputsId)
+  if (record && published && published.applicationId !== record.applicationId)
+    throw foreignOutputs(`is not ${record.applicationId}, the one of this deployment`, '.applicationId')
+  if (record) return { applicationId: record.applicationId, record }
   await ensureOwn(published?.applicationId)
   const intent = intentRecord.safeParse(progress.read(STEP)).data
   return published ?? (intent && { intent })
@@ -115,10 +116,9 @@ export async function record(step: Intent | ApplicationRecord | null, context: H
   await progressOf(context).write(STEP, z.json().parse(JSON.parse(JSON.stringify(step))))
 }
 
-/** Reserves the keys of an instance for this deployment, so that events of others are refused with them. */
+/** Reserves the keys and the id of an instance for this deployment, so that events of others are refused with them. */
 export async function reserveKeys(keys: Keys, context: HandlerContext): Promise<void> {
-  for (const key of [keys.publishableKey, keys.secretKey])
-    await progressOf(context).reserve(await keyResource(key))
+  for (const key of Object.values(keys)) await progressOf(context).reserve(await keyResource(key))
 }
 
 /** Reserves an application for this deployment. */
@@ -137,7 +137,7 @@ export function resourceOf(applicationId: string): string {
   return `application/${applicationId}`
 }
 
-/** The name under which a key of an instance is reserved, which does not reveal it. */
+/** The name under which a key or the id of an instance is reserved, which does not reveal it. */
 export async function keyResource(key: string): Promise<string> {
   return `keys/${await fingerprintOf(`key ${key}`)}`
 }

@@ -195,6 +195,20 @@ describe('an event with the application of another deployment', () => {
     expect(await create({}, { ...late, outputs })).toMatchObject(invalid)
   })
 
+  it.each(['publishableKey', 'secretKey', 'instanceId'])('is refused by its %s too', async (name) => {
+    await victim()
+    const foreign = { [name]: deployment().outputs[name] }
+    await create({}, { id: 'dep_3', outputs: {} })
+    for (const options of [
+      { id: 'dep_2', outputs: foreign },
+      { id: 'dep_3', outputs: { ...deployment('dep_3').outputs, ...foreign } },
+    ])
+      for (const answer of [await create({}, options), await remove(options)])
+        expect(answer).toMatchObject(invalid)
+    expect((await create({}, { outputs: deployment().outputs })).status).toBe(200)
+    expect((await remove({ outputs: deployment().outputs })).status).toBe(200)
+  })
+
   it('is refused if it contradicts the record, and neither application is deleted', async () => {
     await create()
     const { applicationId } = provider.addApplication({ name: 'Of a person' })
