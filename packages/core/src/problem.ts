@@ -20,9 +20,10 @@ export const MAX_FAULTS = 50
 /** Longest path, code or id. */
 const MAX_NAME_LENGTH = 300
 
-export function toProblem(error: IntegrationError, redactor?: Redactor) {
+/** @param sent what its reader sent */
+export function toProblem(error: IntegrationError, redactor?: Redactor, sent?: unknown) {
   // Redacted before it is cut: half a secret would not be recognised.
-  const cut = (text: string, most?: number) => cutText(redactor?.text(text) ?? text, most)
+  const cut = (text: string, most?: number) => cutText(redactor?.data(text, sent) ?? text, most)
   const { provider, errors } = error
   const code = error.code === 'aborted' ? 'internal_error' : error.code
   return {

@@ -17,7 +17,7 @@ export interface Redactor {
   /**
    * Plain data without secrets: the data itself if it holds none, else a copy.
    *
-   * @param sent what its reader sent: secrets in it stay, or a mask would tell who guessed one
+   * @param sent what its reader sent: secrets of the host in it stay, or a mask would tell who guessed one
    */
   data<T>(data: T, sent?: unknown): T
   /** Makes a redactor that knows the secrets of this one, those added later too. */
@@ -33,8 +33,11 @@ export function createRedactor(secrets: Iterable<string> = []): Redactor {
 
 const NONE: readonly string[] = []
 
-/** @param inherited the spellings of another redactor, which may get more */
-function extend(inherited: () => readonly string[]): Redactor {
+/**
+ * @param inherited the spellings of another redactor, which may get more
+ * @param ofHost the spellings of the first one of the line; by default, this is the first
+ */
+function extend(inherited: () => readonly string[], ofHost?: () => readonly string[]): Redactor {
   const own = new Set<string>()
   let last = { before: NONE, size: 0, all: NONE }
 
@@ -50,6 +53,7 @@ function extend(inherited: () => readonly string[]): Redactor {
     return last.all
   }
 
+  const hosts = ofHost ?? spellings
   const text = (dirty: string) => redact(dirty, spellings())
   return {
     add(value) {
@@ -66,11 +70,11 @@ function extend(inherited: () => readonly string[]): Redactor {
       let folded: string | undefined
       const isSent = (spelling: string) => {
         folded ??= fold(JSON.stringify(sent) ?? '')
-        return folded.includes(spelling)
+        return folded.includes(spelling) && hosts().includes(spelling)
       }
       return mapTexts(data, (dirty) => redact(dirty, known, isSent))
     },
-    extend: () => extend(spellings),
+    extend: () => extend(spellings, hosts),
   }
 }
 

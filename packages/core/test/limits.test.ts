@@ -74,20 +74,28 @@ describe('the share of an owner', () => {
     const limit = createConcurrencyLimit(64)
     const egress = { refuse: () => undefined, fetch: () => slow.promise }
     const provider = async ({ action }: ProviderCall, context: HandlerContext) => {
-      if (action === 'ping')
-        await context.egress.fetch(`https://${context.deployment?.owner.split(' ')[1]}.test`)
+      if (action === 'ping') await context.egress.fetch(`https://${context.deployment?.id}.test`)
     }
     const { handle } = createHost({ limit, egress, provider })
-    const call = (id: string, origin: string) =>
-      deliver(handle, { ...health(id), deployment: { id, owner: origin, inputs: {} } })
-    const underWay = []
-    for (const [at, origin] of [...'aabbccddeeffgghh'].entries()) underWay.push(call(`dep_${at}`, origin))
-    await expect.poll(() => limit.active).toBe(16)
-    for (const origin of ['a', 'i']) expect(await call('dep_16', origin)).toMatchObject(overloaded)
+    const call = (owner: string, server: string) =>
+      deliver(handle, { name: 'HEALTH_CHECK', deployment: { id: server, owner, inputs: {} } })
+    const underWay: ReturnType<typeof call>[] = []
+    const hold = async (owner: string, ...servers: string[]) => {
+      underWay.push(...servers.map((server) => call(owner, server)))
+      await expect.poll(() => limit.active).toBe(underWay.length)
+    }
+    // Two events for one server, four for one owner, and sixteen for all.
+    await hold('ada', 's1', 's1', 's2')
+    expect(await call('bob', 's1')).toMatchObject(overloaded)
+    await hold('ada', 's3')
+    expect(await call('ada', 's4')).toMatchObject(overloaded)
+    for (const owner of ['bob', 'cid', 'dan'])
+      await hold(owner, `${owner}1`, `${owner}2`, `${owner}3`, `${owner}4`)
+    expect(await call('eve', 's4')).toMatchObject(overloaded)
     expect(await deliver(handle, readOf('dep_17'))).toMatchObject({ status: 200 })
     slow.resolve(new Response())
     expect((await Promise.all(underWay)).map(({ status }) => status)).toEqual(Array(16).fill(200))
-    expect(await call('dep_16', 'a')).toMatchObject({ status: 200 })
+    expect(await call('ada', 's1')).toMatchObject({ status: 200 })
   })
 })
 

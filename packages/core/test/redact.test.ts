@@ -29,6 +29,9 @@ describe('a redactor', () => {
     const redactor = createRedactor(['the-secret', 'another-secret'])
     const result = { to: 'the-secret@b.co', message: 'another-secret' }
     expect(redactor.data(result, { to: ['The-Secret@b.co'] })).toEqual({ ...result, message: '[redacted]' })
+    const ofEvent = redactor.extend()
+    ofEvent.add('a-password')
+    expect(ofEvent.data('the-secret, a-password', 'the-secret, a-password')).toBe('the-secret, [redacted]')
   })
 
   it('removes a secret from base64 in both alphabets, wherever it stands in the encoded text', () => {

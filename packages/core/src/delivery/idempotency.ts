@@ -11,7 +11,7 @@ import type { Redactor } from '../redact.ts'
 import type { Operation } from '../request/operation.ts'
 import { type Claim, type ClaimOptions, claimSubject, type Replay, reservedSteps } from './claim.ts'
 import type { BodyHash, Cipher, RecordKeys } from './encryption.ts'
-import { type EventResponse, ignored, type ResponseBody, toFailure } from './response.ts'
+import { type EventResponse, ignored, type ResponseBody, sentIn, toFailure } from './response.ts'
 import { settlementOf } from './settlement.ts'
 import type { DeliveryStore, RecordedResponse, SubjectRecord } from './store.ts'
 
@@ -91,8 +91,7 @@ export async function end(
   // No delivery continues a call after its response, unless an operator settles what is unknown.
   const ofCall = isUnknown ? { ...claim.stored, [reservedSteps.intent]: true } : {}
   const progress = isCall ? ofCall : nextProgress(operation, claim.progress, response, claiming.now())
-  const { event } = operation
-  const sent = event.name === 'FUNCTION_CALL' ? event.functionCall.arguments : undefined
+  const sent = sentIn(operation.event)
   const body = withoutSecrets(response.body ?? {}, definition, redactor, sent)
   const recorded = JSON.stringify(body)
   const failure = await claim.complete(

@@ -1,3 +1,4 @@
+import type { PlatformEvent } from '../contract/event.ts'
 import type { DeploymentStatus } from '../contract/platform.ts'
 import { type IntegrationError, toIntegrationError } from '../errors.ts'
 import { toProblem } from '../problem.ts'
@@ -34,9 +35,13 @@ export function ignored(reason: string): ResponseBody {
   return { status: 'ignored', reason }
 }
 
-export function toFailure(error: unknown, redactor: Redactor): EventResponse {
+/** What the sender of an event chose, and may read. */
+export const sentIn = (event: PlatformEvent | undefined) =>
+  event?.name === 'FUNCTION_CALL' ? event.functionCall : undefined
+
+export function toFailure(error: unknown, redactor: Redactor, event?: PlatformEvent): EventResponse {
   const known = toIntegrationError(error)
-  return { status: known.status, body: { ...toProblem(known, redactor) }, error: known }
+  return { status: known.status, body: { ...toProblem(known, redactor, sentIn(event)) }, error: known }
 }
 
 /** A browser must not run, frame, guess, keep or pass on anything. */

@@ -20,7 +20,7 @@ export type EventRecord = Partial<Fates> & {
   delivery: string | undefined
   /** One attempt of a delivery: the request's `x-request-id`, or an id of its own. */
   request: string
-  /** The network address of a sender whose signature was refused, or whose body gave way to others. */
+  /** The network address of a sender whose request was refused before its signature was checked. */
   peer: string | undefined
   /** `partial`: some messages failed. `unknown`: some effect may have happened. */
   outcome: 'ok' | 'partial' | 'unknown' | 'ignored' | 'replayed' | 'refused' | 'failed'
@@ -81,6 +81,7 @@ export interface Observer {
 export interface Trace {
   event: PlatformEvent | undefined
   deliveryId: string | undefined
+  isVerified: boolean
   readonly requestId: string
   providerCalls: number
   /** Knows the secrets of the host alone: a tenant must not hide who it is by a secret that is its own name. */
@@ -100,7 +101,7 @@ export function createTrace(host: Redactor, { headers }: Pick<Request, 'headers'
   const redactor = credentials.extend()
   const given = headers.get('x-request-id') ?? ''
   const requestId = REQUEST_ID.test(given) ? given : crypto.randomUUID()
-  const facts = { event: undefined, deliveryId: undefined, requestId, providerCalls: 0 }
+  const facts = { event: undefined, deliveryId: undefined, isVerified: false, requestId, providerCalls: 0 }
   return { ...facts, host, credentials, redactor }
 }
 

@@ -79,10 +79,11 @@ export function createWebhookHandler(
     try {
       response = await work(request, trace, place)
     } catch (error) {
-      response = toFailure(error, trace.redactor)
+      response = toFailure(error, trace.redactor, trace.event)
     }
     place.leave()
-    const peer = isStranger(trace, response) ? sender : undefined
+    // Nobody knows who sent a request that was refused before its signature was checked.
+    const peer = trace.event || trace.isVerified ? undefined : sender
     logEvent(shared, route, response, trace, { peer, durationMs: now() - started })
     return toResponse(response, response.json ?? JSON.stringify(response.body ?? {}))
   }
@@ -119,6 +120,7 @@ export function createWebhookHandler(
     const checkBody = verify?.checkHeaders?.(request.headers)
     const body = await readBody(request, { bodyLimit, trustContentLength, place })
     await (checkBody ? checkBody(body) : verify?.(request.headers, body))
+    trace.isVerified = verify !== undefined
     // Several may have become ready in one turn of the event loop.
     if (body.length > LARGE_BODY) await breathe()
     const { event, values } = parseEvent(body)
@@ -152,9 +154,4 @@ export function createWebhookHandler(
   }
 
   return (request) => observer.event?.(route, request, () => respond(request)) ?? respond(request)
-}
-
-/** Whether nobody knows who sent a request: its signature is wrong, or its body gave way before it could be checked. */
-function isStranger({ event }: Trace, { error }: EventResponse): boolean {
-  return !event && (error?.code === 'invalid_signature' || error?.code === 'overloaded')
 }

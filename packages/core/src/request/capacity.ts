@@ -65,6 +65,7 @@ class Room {
   readonly bytesByAddress = new Map<string, number>()
   readonly eventsByOwner = new Map<string, number>()
   readonly callersByOrigin = new Map<string, number>()
+  readonly callersByOwner = new Map<string, number>()
   callers = 0
   readonly weightByOwner = new Map<string, number>()
   readonly known = new Set<string>()
@@ -221,13 +222,17 @@ export class Place {
    */
   callServer(origin: string): void {
     if (this.#origins.has(origin)) return
-    const { limit, callers, callersByOrigin } = this.#room
-    if (callers >= Math.ceil(limit / 4)) throw overloaded('events that call servers of deployments')
+    const { limit, callers, callersByOrigin, callersByOwner } = this.#room
+    const owner = this.#owner ?? ''
+    const own = callersByOwner.get(owner) ?? 0
+    if (callers >= Math.ceil(limit / 4) || own >= Math.ceil(limit / 16))
+      throw overloaded('events that call servers of deployments')
     if ((callersByOrigin.get(origin) ?? 0) >= Math.ceil(limit * ORIGIN_PART))
       throw overloaded('events that call this server')
     this.#origins.add(origin)
     this.#room.callers += 1
     addTo(callersByOrigin, origin, 1)
+    addTo(callersByOwner, owner, 1)
   }
 
   /** Call once, when the request is answered. */
@@ -236,6 +241,7 @@ export class Place {
     this.#forgetBody()
     for (const origin of this.#origins) addTo(room.callersByOrigin, origin, -1)
     room.callers -= this.#origins.size
+    addTo(room.callersByOwner, this.#owner ?? '', -this.#origins.size)
     if (this.#owner === undefined) return
     room.active -= 1
     room.underWay -= this.#weight
