@@ -33,7 +33,8 @@ export function createCaller(
   let brokenAt: number | undefined
 
   const isTooLate = (delayMs = 0) => Date.now() + delayMs + Math.max(reserveMs, pace.expectedMs()) >= deadline
-  const isOutageOver = () => pace.pausedMs() >= outageMs || Date.now() - (brokenAt ?? Date.now()) >= outageMs
+  /** When the batch ends unless a call is answered, if calls have broken. */
+  const outageEnd = () => (brokenAt === undefined ? Number.POSITIVE_INFINITY : brokenAt + outageMs)
 
   /** Why no call may begin any more. */
   function obstacle(): IntegrationError | undefined {
@@ -51,10 +52,11 @@ export function createCaller(
     record(new Map(messages.map(({ key }) => [key, value])))
 
   async function waitForGate(milliseconds: number): Promise<boolean> {
-    if (obstacle() || isOutageOver()) return false
-    const left = outageMs - pace.pausedMs()
-    await pace.pauseFor(Math.max(milliseconds, Math.min(pace.pauseOf(milliseconds), left)))
-    return !obstacle()
+    const leftMs = Math.min(outageMs - pace.pausedMs(), outageEnd() - Date.now())
+    if (obstacle() || leftMs <= 0) return false
+    const pauseMs = pace.pauseOf(milliseconds)
+    await pace.pauseFor(Math.min(pauseMs, leftMs))
+    return pauseMs < leftMs && !obstacle()
   }
 
   /** One attempt, between its first and its last record. */
@@ -63,7 +65,8 @@ export function createCaller(
     if (before) return unsentCall(call, before)
     let pass: Pass
     try {
-      pass = await enter({ signal: ending.signal, deadline, gate }, waitForGate)
+      const until = Math.min(deadline, outageEnd())
+      pass = await enter({ signal: ending.signal, deadline: until, gate }, waitForGate)
     } catch (error) {
       return unsentCall(call, obstacle() ?? toMailError(error))
     }
@@ -96,11 +99,14 @@ export function createCaller(
     if (!isAway(reason) || obstacle()) return undefined
     const delayMs = pace.pauseOf((reason.retryAfter ?? 0) * 1_000)
     const longestMs = reason.code === 'provider_rate_limited' ? LONGEST_RATE_LIMIT_MS : outageMs
-    return isTooLate(delayMs) || pace.pausedMs() + delayMs > longestMs ? undefined : delayMs
+    if (isTooLate(delayMs) || Date.now() + delayMs >= outageEnd()) return undefined
+    return pace.pausedMs() + delayMs > longestMs ? undefined : delayMs
   }
 
   return async function make(call: Call): Promise<CallOutcome> {
     if (call.messages.length === 0) return { results: call.settled, isSettled: call.isResumed }
+    // A time in which there was nothing to send is no outage.
+    if (pace.isIdle() && Date.now() >= outageEnd()) brokenAt = undefined
     for (;;) {
       const turn = await pace.enter(call.bytes)
       const outcome = await attempt(call)

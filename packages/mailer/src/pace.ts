@@ -54,6 +54,8 @@ export function createPace(
     hasRoom: () =>
       running.size + queued < limit &&
       (running.size + queued === 0 || bytesInFlight + callBytes <= inFlightBytes),
+    /** Whether no call is under way, or waits. */
+    isIdle: () => running.size + queued === 0,
     /** Resolves when there may be room again. */
     hasChanged,
     /** Waits for the turn of a call, or for the end of the batch. */

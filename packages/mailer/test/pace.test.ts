@@ -253,7 +253,7 @@ describe('while the provider is away, a batch', () => {
     if (minutes) expect(sum()).toBe(60_000)
   })
 
-  it('ends after the longest outage if it reaches nobody, or if reads succeed and calls go on to break', async () => {
+  it('ends with the longest outage if it reaches nobody, or if reads succeed and calls go on to break', async () => {
     const unreached = mail.mailer({ baseUrl: await deadUrl() }).sendEmails(messages(501), { outageMs: 5_000 })
     const nothing = { code: 'provider_error', retryable: true, effect: 'none' }
     expect(await failureOf(unreached)).toMatchObject(nothing)
@@ -261,8 +261,35 @@ describe('while the provider is away, a batch', () => {
     stopClock()
     provider.faults.add({ path: '/email/batch', skip: 1, ...forEver, ...page })
     const patient = mail.mailer({ concurrency: 1, wait: async (milliseconds) => pass(milliseconds) })
+    const started = Date.now()
     const { results } = await patient.sendEmails(messages(10_000), { outageMs: 20_000 })
-    expect(runs(results)).toBe('500 sent,3500 unknown,6000 failed')
+    expect(runs(results)).toBe('500 sent,3000 unknown,6500 failed')
+    expect(Date.now() - started).toBe(20_000)
+  })
+
+  it('makes no call after the longest outage, also if the reads took the time', async () => {
+    stopClock()
+    provider.faults.add({ path: '/email/batch', ...page })
+    const fetch: typeof globalThis.fetch = async (input, init) => {
+      if (new URL(String(input)).pathname === '/server') pass(4_000)
+      return provider.fetch(input, init)
+    }
+    const slow = mail.mailer({ fetch, concurrency: 1 })
+    const { results } = await slow.sendEmails(messages(1_000), { outageMs: 3_000 })
+    expect(runs(results)).toBe('500 unknown,500 failed')
+  })
+
+  it('that had nothing to send for longer than an outage goes on after a call that broke', async () => {
+    stopClock()
+    async function* source() {
+      yield* messages(500)
+      await idle()
+      pass(600_000)
+      yield message({ to: addressOf(500) })
+    }
+    provider.faults.add({ path: '/email/batch', ...page }, { path: '/server', times: 2, ...page })
+    const { results } = await mail.mailer({ fetch: provider.fetch }).sendEmails(source())
+    expect(runs(results)).toBe('500 unknown,1 sent')
   })
 
   it('that is stopped awaits the calls in flight, and leaves the rest', async () => {
