@@ -19,7 +19,7 @@ import { type BatchEnd, runBatch } from './sending.ts'
 export interface BatchSender {
   sendEmails(items: Messages | readonly unknown[], options?: HostBatchOptions): Promise<BatchResult>
   /** The results, call by call. */
-  stream(messages: Messages, options?: Omit<BatchOptions, 'journal'>): AsyncGenerator<MessageResult[], void>
+  stream(messages: Messages, options?: BatchOptions): AsyncGenerator<MessageResult[], void>
 }
 
 const batchRules: Rules = {
@@ -89,17 +89,19 @@ export function createBatchSender(provider: ProviderClient, settings: MailerSett
     options: BatchOptions = {},
   ): AsyncGenerator<MessageResult[], void> {
     const batch = run(messages, options)
-    let mayHaveSent = false
+    const seen: Seen = { done: 0, mayHaveSent: false }
     try {
       for (;;) {
         const { done, value } = await batch.next()
         if (!done) {
-          mayHaveSent ||= value.results.some(isNotFailed)
+          look(seen, value)
           yield value.results
           continue
         }
         if (value.thrown) throw value.thrown.reason
-        if (value.isUnread) throw endedEarly(value.ended, mayHaveSent)
+        const left = options.journal && leftBy(value, seen)
+        if (left) throw toMailError(left)
+        if (value.isUnread) throw endedEarly(value.ended, seen.mayHaveSent)
         return
       }
     } finally {
@@ -111,22 +113,22 @@ export function createBatchSender(provider: ProviderClient, settings: MailerSett
     async sendEmails(items, options = {}) {
       const batch = run(items, options)
       const outcomes: CallOutcome[] = []
+      const seen: Seen = { done: 0, mayHaveSent: false }
       for (;;) {
         const { done, value } = await batch.next()
         if (!done) {
           outcomes.push(value)
+          look(seen, value)
           continue
         }
         const result = toBatchResult(outcomes.flatMap(({ results }) => results))
         const { results } = result
         if (value.thrown) throw withResults(value.thrown.reason, results)
-        const reasons = [value.ended, ...outcomes.map(({ unsent }) => unsent)].filter(
-          (each) => each !== undefined,
-        )
-        const left = options.journal && reasons.find(({ retryable }) => retryable)
-        if (left) throw toMailError(withRest(left, outcomes), { results })
-        if (reasons[0] && (value.isUnread || !outcomes.some(({ isSettled }) => isSettled)))
-          throw endedEarly(reasons[0], results.some(isNotFailed), results)
+        const left = options.journal && leftBy(value, seen)
+        if (left) throw toMailError(left, { results })
+        const reason = value.ended ?? outcomes.find(({ unsent }) => unsent)?.unsent
+        if (reason && (value.isUnread || !outcomes.some(({ isSettled }) => isSettled)))
+          throw endedEarly(reason, seen.mayHaveSent, results)
         return result
       }
     },
@@ -135,10 +137,26 @@ export function createBatchSender(provider: ProviderClient, settings: MailerSett
   }
 }
 
-/** The failure of a batch with a journal that leaves messages to the next run. */
-function withRest(reason: IntegrationError, outcomes: readonly CallOutcome[]): IntegrationError {
+/** What is known of the calls of a batch so far. */
+interface Seen {
+  /** How many messages the next run has not to send. */
+  done: number
+  mayHaveSent: boolean
+  /** Why a call was not sent that the next run may send. */
+  unsent?: IntegrationError
+}
+
+function look(seen: Seen, { unsent, results }: CallOutcome): void {
+  seen.mayHaveSent ||= results.some(isNotFailed)
+  if (!unsent) seen.done += results.filter(({ error }) => !error?.retryable).length
+  else if (unsent.retryable) seen.unsent ??= unsent
+}
+
+/** The failure of a batch with a journal, if it leaves messages to the next run. */
+function leftBy({ ended }: BatchEnd, { unsent, done }: Seen): IntegrationError | undefined {
+  const reason = ended?.retryable ? ended : unsent
+  if (!reason) return undefined
   const { code, message, provider, retryAfter = 1 } = reason
-  const done = outcomes.reduce((sum, { unsent, results }) => sum + (unsent ? 0 : results.length), 0)
   const isOurs = code === 'provider_timeout' || code === 'aborted'
   const text = `The batch ended early: ${done} messages are done, and others are left. ${message}`
   const options = { hint: REST, retryAfter, provider, cause: reason }

@@ -121,12 +121,10 @@ export interface Mailer {
    * it sends, so memory does not grow with the number of messages. A call leaves when it is full, or when its first
    * message is 100 ms old.
    *
-   * @throws what the source of the messages throws, or why the batch ended before the source did, after the results
+   * @throws what the source of the messages throws, or why the batch ended before the source did, or with a journal
+   * before all was sent, after the results
    */
-  streamEmails(
-    messages: Messages,
-    options?: Omit<BatchOptions, 'journal'>,
-  ): AsyncIterableIterator<MessageResult>
+  streamEmails(messages: Messages, options?: BatchOptions): AsyncIterableIterator<MessageResult>
   /**
    * Returns the totals of outbound mail.
    *

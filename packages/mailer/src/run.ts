@@ -13,8 +13,8 @@ import type { BatchProgress, MessageResult } from './result.ts'
 /** Options of {@link Mailer.sendEmails}. */
 export interface BatchOptions extends CallOptions {
   /**
-   * Records each message, so that a batch can go on after a crash or a time limit. With a journal, `sendEmails`
-   * throws a retryable error while messages are left.
+   * Records each message, so that a batch can go on after a crash or a time limit. With a journal, a
+   * batch and a stream throw a retryable error while messages are left.
    * @default none: a message for which the time is too short is `failed`
    */
   journal?: BatchJournal | undefined

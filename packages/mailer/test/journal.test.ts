@@ -273,6 +273,27 @@ it('tells what was sent when it is stopped, and what of its list is left', async
   ])
 })
 
+it.each(['list', 'iterable'])(
+  'says that a stream of a %s which was stopped may run again, and sends the rest then',
+  async (kind) => {
+    const { journal } = table()
+    const given = messages(2_000)
+    const stop = new AbortController()
+    const seen: MessageResult[] = []
+    async function stream(options: BatchOptions) {
+      const source = kind === 'list' ? given : given.values()
+      const results = mail.mailer({ concurrency: 1 }).streamEmails(source, { journal, ...options })
+      for await (const result of results) seen.push(result)
+    }
+    const error = await failureOf(stream({ stop: stop.signal, onProgress: () => stop.abort() }))
+    expect(error).toMatchObject({ code: 'overloaded', retryable: true, effect: 'none' })
+    expect(error.message).toContain('500 messages are done')
+    expect(runs(seen.splice(0))).toMatch(/^500 sent/)
+    await stream({})
+    expect([runs(seen), provider.messages.length, sentTwice()]).toEqual(['2000 sent', 2_000, 0])
+  },
+)
+
 it('tells the provider’s own error if the provider is away for longer than an outage may last', async () => {
   const { journal } = table()
   const away = mail.mailer({ baseUrl: await deadUrl() })
