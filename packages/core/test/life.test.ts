@@ -62,6 +62,14 @@ describe('a health check', () => {
   })
 })
 
+it('a deletion with what belongs to another deployment leaves the status as it was', async () => {
+  const { host, fail } = switchable()
+  await deliver(host.handle, created)
+  fail(new IntegrationError('invalid_event', 'These outputs belong to another deployment.'))
+  expect(await deliver(host.handle, deleted)).toMatchObject({ status: 400 })
+  expect(history(host)).toEqual(['deploying', 'running'])
+})
+
 describe('a deleted deployment', () => {
   it('refuses functions by the platform’s record if the store has forgotten it', async () => {
     const host = createHost()

@@ -49,7 +49,9 @@ async function reportFailedDeployment(
 ): Promise<DeploymentStatus | undefined> {
   const { operation, reporter, lastStatus } = run
   const { traits } = operation
-  if (!traits.status || lastStatus === 'stopped' || code === 'deletion_refused') return undefined
+  if (!traits.status || lastStatus === 'stopped') return undefined
+  // A deletion that was not meant for this deployment, or not so, says nothing of it.
+  if (traits.life === 'ends' && (code === 'deletion_refused' || code === 'invalid_event')) return undefined
   const ranBefore = traits.publishes && (lastStatus === 'running' || lastStatus === 'unhealthy')
   if (!ranBefore && retryable) return undefined
   const status = ranBefore && (retryable || (await stillRuns(run))) ? lastStatus : traits.status.failed

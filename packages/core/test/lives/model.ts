@@ -141,7 +141,7 @@ export abstract class Deployment {
     const refusal = this.remove(event)
     if (refusal === undefined)
       return this.tell('stopped', { deleted: true, last: event.at ?? Math.max(this.now, this.last) })
-    if (!retryable.has(refusal) && !this.deleted) this.tell('failed')
+    if (!retryable.has(refusal) && refusal !== 'invalid_event' && !this.deleted) this.tell('failed')
     return refusal
   }
 
