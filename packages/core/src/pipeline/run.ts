@@ -21,15 +21,11 @@ import {
   type Trace,
 } from './event-log.ts'
 import type { HandlerDependencies } from './options.ts'
+import type { createPace } from './pace.ts'
 import { Reporter } from './reporter.ts'
 
 /** The handler's share of an event's time; the rest is left for the last reports to the platform. */
 const HANDLER_SHARE = 0.8
-
-/** A change that begins later might be cut, in doubt. In milliseconds. */
-const LEAST_MS = 2_000
-/** The longest part of an event's time in which no change begins. */
-const LARGEST_SHARE = 1 / 3
 
 /** The handlers of any integration. */
 export type AnyHandlers = Partial<EventHandlers<IntegrationDefinition>> & {
@@ -50,6 +46,8 @@ export interface Shared extends Pick<HandlerDependencies, 'environment' | 'egres
   /** Knows the secrets of the host alone. */
   hostSecrets: Redactor
   timeoutMs: number
+  /** How long the changes of all events take. */
+  pace: ReturnType<typeof createPace>
   now: () => number
 }
 
@@ -201,7 +199,7 @@ export class Run {
     init: OutboundInit | undefined,
   ): Promise<Response> {
     const { callClaim: claim, operation, trace } = this
-    const { timeoutMs, observer, hostSecrets } = this.shared
+    const { pace, observer, hostSecrets } = this.shared
     const { beforeSend: ensureOpen } = init ?? {}
     const deadline = to === 'provider' ? this.handlerDeadline.at : this.deadline.at
     // Not `instanceof Request`: a runtime may have two classes of that name.
@@ -213,7 +211,7 @@ export class Run {
       claim?.ensureClaimed()
       // Also while the intent was recorded: a transport could not tell that nothing was sent. And a host that was halted
       // has not noticed yet that its time is over.
-      const neededMs = isChange ? Math.min(LEAST_MS, timeoutMs * LARGEST_SHARE) : 0
+      const neededMs = isChange ? pace.neededMs() : 0
       if (deadline - Date.now() > neededMs && !init?.signal?.aborted) return
       const code = to === 'provider' ? 'provider_timeout' : 'platform_unavailable'
       throw new IntegrationError(code, 'Too little time was left for the call, so it was not made.')
@@ -226,7 +224,9 @@ export class Run {
     beforeSend()
     if (to === 'provider') trace.providerCalls += 1
     const outbound: OutboundInit = { ...init, beforeSend }
-    if (!observer.call) return transport(input, outbound)
+    const send = (given: OutboundInit) =>
+      isChange ? pace.note(() => transport(input, given)) : transport(input, given)
+    if (!observer.call) return send(outbound)
     const call: OutboundCall = {
       to,
       route: operation.route,
@@ -239,9 +239,9 @@ export class Run {
       headers: {},
     }
     return observer.call(call, () => {
-      if (Object.keys(call.headers).length === 0) return transport(input, outbound)
+      if (Object.keys(call.headers).length === 0) return send(outbound)
       const own = Object.fromEntries(new Headers(init?.headers ?? given?.headers))
-      return transport(input, { ...outbound, headers: { ...own, ...call.headers } })
+      return send({ ...outbound, headers: { ...own, ...call.headers } })
     })
   }
 }

@@ -19,6 +19,7 @@ import { dispatch } from './dispatch.ts'
 import { createEventLogger, createTrace, fatesOf, logEvent, type Trace } from './event-log.ts'
 import { repeatStatus } from './life.ts'
 import type { HandlerDependencies } from './options.ts'
+import { createPace } from './pace.ts'
 import { type AnyHandlers, Run, type Shared } from './run.ts'
 
 /** A Fetch-API function: mount it at `POST /<name>/webhook` of any server or serverless function. */
@@ -67,7 +68,7 @@ export function createWebhookHandler(
   const { waitUntil, environment, egress, stopping } = dependencies
   const shared: Shared = {
     ...{ definition, handlers, platform, store, fetch: send, logger, observer, hostSecrets: configured },
-    ...{ environment, egress, stopping, timeoutMs, now, gateOf: createGate() },
+    ...{ environment, egress, stopping, timeoutMs, now, gateOf: createGate(), pace: createPace(timeoutMs) },
   }
 
   async function respond(request: Request): Promise<Response> {

@@ -34,7 +34,7 @@ export type EventOf = (running: IntegrationHost) => object
 /** With these, a fault meets every request from now on. */
 export const always = { times: Number.POSITIVE_INFINITY }
 /** Time for one event whose provider hangs, in milliseconds. */
-export const IMPATIENT_MS = 100
+export const IMPATIENT_MS = 250
 /** The longest time for one test, in milliseconds; each of its events has a bound of its own. */
 const CASE_MS = 60_000
 /** A body in which no client finds what it expects. */
