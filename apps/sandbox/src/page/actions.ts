@@ -42,8 +42,7 @@ function actionsOf(context: PageContext) {
 
   /** Delivers events at the same time. `url` shows the first one, and `message` says what happened. */
   const deliver = async (...deliveries: Delivery[]) => {
-    const exchanges = await Promise.all(deliveries.map((delivery) => world.deliver(delivery, 'page')))
-    const [first] = exchanges
+    const [first] = await Promise.all(deliveries.map((delivery) => world.deliver(delivery, 'page')))
     const entry = timeline.get(first?.number ?? 0)
     const url = `/timeline?event=${first?.number}`
     const errors = listOf(at(first?.response.body, 'errors'))

@@ -19,6 +19,7 @@ export function deploymentsView(context: PageContext, query: Query): View {
     .toSorted((one, other) => isStopped(one) - isStopped(other))
   const chosen = all.find(({ id }) => id === query.deployment)
   const first = html`<a href="/deployments?new=mailer">Deploy the mailer</a>: it needs no input.`
+  const clear = html`<a href="/deployments">Show every deployment</a>`
   return {
     title: 'Deployments',
     bar: html`${filterBar('q', query, 'Find an id, an integration, a status, an input')}
@@ -26,10 +27,7 @@ export function deploymentsView(context: PageContext, query: Query): View {
     body: split('Deployments', rows, query, {
       row: (one) => deploymentRow(context, one, { ...rest, tab: query.tab ?? '' }),
       isChosen: (one) => one === chosen,
-      none:
-        all.length > 0
-          ? empty('No match', html`<a href="/deployments">Show every deployment</a>`)
-          : empty('No deployment yet', first),
+      none: all.length > 0 ? empty('No match', clear) : empty('No deployment yet', first),
       detail: query.new
         ? newDeployment(context, query.new)
         : chosen && deploymentDetail(context, chosen, query),

@@ -40,6 +40,10 @@ export function editor(context: PageContext, edited: TimelineEntry | undefined, 
   const places = deployments.map((one) => [one.id, `${one.id} · ${one.status}`] as const)
   const none = ['none', 'none: the host’s shared credentials'] as const
   const url = (as: string) => address('/timeline', { ...without(query, 'as'), as })
+  const forms = [
+    ['Form', url(''), !asJson],
+    ['JSON', url('json'), asJson],
+  ] as const
   const effect = called?.effectful ? 'It has an effect, once for each delivery id.' : 'It only reads.'
   const functionCall = { name }
   const event = { name: 'FUNCTION_CALL', functionCall, ...(id !== undefined && { deployment: { id } }) }
@@ -52,13 +56,7 @@ export function editor(context: PageContext, edited: TimelineEntry | undefined, 
       ${field('choose-event', 'Event or function', html`<select id="choose-event" data-parameter="new">${groups}</select>`)}
       ${field('choose-deployment', 'Deployment', select(html`id="choose-deployment" data-parameter="deployment"`, [...places, none], id ?? 'none'))}</div>
     ${called && hint(`${called.description} ${effect}`)}
-    ${
-      called &&
-      tabs('Form or JSON', [
-        ['Form', url(''), !asJson],
-        ['JSON', url('json'), asJson],
-      ])
-    }
+    ${called && tabs('Form or JSON', forms)}
     ${
       asJson
         ? jsonForm(context, manifest.name, JSON.stringify(exampleEvent(context, manifest, name, id), null, 2))
@@ -94,12 +92,8 @@ ${text}</textarea>`
 }
 
 /** An event of this name, or a call of the function of this name. */
-function exampleEvent(
-  context: PageContext,
-  { name: route, functions, downloads }: Manifest,
-  name: string,
-  id: string | undefined,
-): object {
+function exampleEvent(context: PageContext, manifest: Manifest, name: string, id?: string): object {
+  const { name: route, functions, downloads } = manifest
   const deployment = id === undefined ? {} : { deployment: { id } }
   if (Object.hasOwn(functions, name)) {
     const functionCall = { name, arguments: exampleOf(functions[name]?.arguments) }

@@ -36,13 +36,9 @@ export function actionButton(
   label: unknown,
   action: string,
   body: object,
-  {
-    look = '',
-    target,
-    title,
-    confirm,
-  }: Partial<Record<'look' | 'target' | 'title' | 'confirm', string>> = {},
+  more: Partial<Record<'look' | 'target' | 'title' | 'confirm', string>> = {},
 ): Html {
+  const { look = '', target, title, confirm } = more
   const button = (attributes: unknown) =>
     html`<button type="button" class="button ${look}" data-action="${action}" data-body="${JSON.stringify(body)}" ${target && html`data-target="${target}"`} ${title && html`title="${title}"`} ${attributes}>${label}</button>`
   if (confirm === undefined) return button('')
@@ -106,14 +102,9 @@ export function options(choices: readonly Choice[], chosen = ''): Html[] {
 }
 
 /** The search of a list, and other controls that choose from it. */
-export function filterBar(
-  name: string,
-  { [name]: value = '' }: Query,
-  placeholder: string,
-  more: unknown = '',
-): Html {
+export function filterBar(name: string, query: Query, placeholder: string, more: unknown = ''): Html {
   return html`<form class="filter" role="search">
-    <label class="grow"><span class="visually-hidden">Find</span><input type="search" name="${name}" value="${value}" placeholder="${placeholder}" autocomplete="off" spellcheck="false"></label>
+    <label class="grow"><span class="visually-hidden">Find</span><input type="search" name="${name}" value="${query[name] ?? ''}" placeholder="${placeholder}" autocomplete="off" spellcheck="false"></label>
     ${more}</form>`
 }
 

@@ -29,8 +29,6 @@ export function hasWords(mail: AcceptedMessage, text: string): boolean {
   const parts = [from, to, cc, bcc, subject, tag, names, textBody, htmlBody]
   const haystack = searched.get(mail) ?? parts.join(' ').toLowerCase()
   searched.set(mail, haystack)
-  return text
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => haystack.includes(word))
+  const words = text.toLowerCase().split(/\s+/)
+  return words.every((word) => haystack.includes(word))
 }

@@ -35,7 +35,7 @@ export function judge(entry: TimelineEntry): Verdict {
 function judgeAnew(entry: TimelineEntry): Verdict {
   const { response, calls, event, subject, code } = entry
   if (!response) return { tone: 'busy', title: 'The host is working on it' }
-  const body = bodyOf(entry)
+  const body = parse(response.text)
   if (response.status >= 400) {
     const title = String(at(body, 'title') ?? `The host responded with ${response.status}`)
     const isOpen = code === 'outcome_unknown' || code === 'delivery_in_progress'
@@ -69,12 +69,8 @@ function judgeAnew(entry: TimelineEntry): Verdict {
     const text = `The ${last.call.to} ${why}; the host waited (${last.wait?.reason}) and tried again.`
     return { tone: 'warn', title: `${title}, with ${plural(last.attempt, 'attempt')}`, text }
   }
-  if (failed.length > 0)
-    return {
-      tone: 'warn',
-      title,
-      text: `${plural(failed.length, 'call')} failed, and the event did not need it.`,
-    }
+  const text = `${plural(failed.length, 'call')} failed, and the event did not need it.`
+  if (failed.length > 0) return { tone: 'warn', title, text }
   const asked = calls.filter(({ to }) => to === 'provider').length
   const did =
     asked > 0 ? `The host made ${plural(asked, 'call')} to the provider.` : 'The host asked no provider.'
@@ -107,8 +103,4 @@ function placesOf({ world }: PageContext, { calls, deployment = '', subject }: T
       ? [html`<a href="${people}">Look at the people</a>`]
       : []),
   ]
-}
-
-function bodyOf({ response }: TimelineEntry): unknown {
-  return response && parse(response.text)
 }
