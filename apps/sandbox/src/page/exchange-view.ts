@@ -7,7 +7,7 @@ import type { PageContext } from './context.ts'
 import { titleOf } from './faults.ts'
 import type { Html, Query } from './html.ts'
 import { actionButton, address, clock, code, current, duration, hint, panes, status, terms } from './html.ts'
-import { effectsOf, fieldsOf, tagsOf, worstStatus } from './timeline-rows.ts'
+import { effectsOf, fieldsOf, statusOf, tagsOf } from './timeline-rows.ts'
 import { verdict } from './verdict.ts'
 import { waterfall } from './waterfall.ts'
 
@@ -22,7 +22,7 @@ export function exchangeDetail(context: PageContext, entry: TimelineEntry, query
   const failed = response !== undefined && response.status >= 400
   return html`<article class="exchange" aria-label="Event ${number}">
   <header class="row"><h2>${subject ?? event} <span class="muted">#${number}</span></h2>
-    ${worstStatus([entry])}${tagsOf(entry).map((tag) => html`<span class="tag">${tag}</span>`)}</header>
+    ${statusOf(entry)}${tagsOf(entry).map((tag) => html`<span class="tag">${tag}</span>`)}</header>
   ${facts(context, entry)}
   ${verdict(context, entry)}
   ${buttons(entry)}
@@ -40,7 +40,10 @@ export function exchangeDetail(context: PageContext, entry: TimelineEntry, query
       ],
       calls: [
         `Calls ${calls.length}`,
-        () => calls.map((call, index) => callDetail(context, number, call, index, query.call)),
+        () =>
+          calls.map((call, index) =>
+            callDetail(context, call, `call-${number}-${index}`, query.call === String(index)),
+          ),
       ],
       log: [`Log ${log.length}`, () => html`<ul class="log">${context.mask(log).map(logLine)}</ul>`],
     },
@@ -91,24 +94,18 @@ function deliveries({ timeline }: PageContext, entry: TimelineEntry): Html | und
   const perhaps = all.some(({ code }) => code === 'outcome_unknown') ? 'perhaps ' : ''
   const done = effects > 0 ? `${perhaps}${plural(effects, 'effect')}, ` : ''
   const link = (one: TimelineEntry) =>
-    html`<li><a href="/timeline?event=${one.number}" ${current(one === entry)}>${worstStatus([one])} #${one.number}${one.response?.replayed && ' replayed'}</a></li>`
+    html`<li><a href="/timeline?event=${one.number}" ${current(one === entry)}>${statusOf(one)} #${one.number}${one.response?.replayed && ' replayed'}</a></li>`
   return html`<section class="row" aria-label="Deliveries"><strong>${done}${all.length} deliveries</strong>
     <ol class="row">${all.map(link)}</ol></section>`
 }
 
-function callDetail(
-  context: PageContext,
-  number: number,
-  call: OutboundCall,
-  index: number,
-  open: string | undefined,
-): Html {
+function callDetail(context: PageContext, call: OutboundCall, id: string, isOpen: boolean): Html {
   const { to, method, startedMs, durationMs, failure = '', fault, request, response } = call
   const { path, url } = context.mask({ path: call.path, url: call.url })
   const said = call.status ?? (failure === 'connection cut' ? 'cut' : 'none')
   const state =
     durationMs === undefined ? status('busy', 'sent') : status(hasFailed(call) ? 'bad' : 'ok', said)
-  return html`<details class="call" id="call-${number}-${index}" ${open === String(index) && html`open`}>
+  return html`<details class="call" id="${id}" ${isOpen && html`open`}>
     <summary>${state} <code>${method} ${path}</code>
       <span class="muted">${to}, ${duration(durationMs)}, at ${duration(startedMs)}</span></summary>
     ${failure && html`<p class="notice bad">${failure.charAt(0).toUpperCase()}${failure.slice(1)}.</p>`}

@@ -1,4 +1,4 @@
-/** A line for the deliveries with one id: their worst state, their effects, and their longest time. */
+/** A line for the deliveries with one id: it shows and opens the worst of them, and counts the others. */
 import { html } from 'hono/html'
 import type { LogLine, OutboundCall } from '../world/exchange.ts'
 import { plural, shortenIds } from '../world/text.ts'
@@ -18,11 +18,15 @@ export function groupsOf(entries: readonly TimelineEntry[]): Map<string, Group> 
 
 const order: readonly Tone[] = ['busy', 'bad', 'warn', 'ok', 'idle']
 
-/** The worst status of a group. */
-export function worstStatus(group: Group): Html {
-  const all = group.map((entry) => [judge(entry).tone, entry.response?.status ?? 'running'] as const)
-  const [worst] = all.toSorted(([one], [other]) => order.indexOf(one) - order.indexOf(other))
-  return worst ? status(...worst) : html``
+export function statusOf(entry: TimelineEntry): Html {
+  return status(judge(entry).tone, entry.response?.status ?? 'running')
+}
+
+/** The worst delivery; of several, the longest. */
+function worstOf(group: Group): TimelineEntry | undefined {
+  const rank = (entry: TimelineEntry) => order.indexOf(judge(entry).tone)
+  const time = ({ durationMs = 0 }: TimelineEntry) => durationMs
+  return group.toSorted((one, other) => rank(one) - rank(other) || time(other) - time(one))[0]
 }
 
 /** Whether a call changed something at the provider, also if its response was lost. */
@@ -40,9 +44,10 @@ export function effectsOf(group: Group): { effects: number; twice: number } {
 
 /** The line of a group. */
 export function timelineRow(context: PageContext, group: Group, query: Query): Line {
-  const [entry] = group
-  if (!entry) throw new Error('A group has an event.')
-  const { number, subject, event, deployment, route, source } = entry
+  const [newest] = group
+  const entry = worstOf(group)
+  if (!newest || !entry) throw new Error('A group has an event.')
+  const { number, subject, event, deployment, route, source, code } = entry
   const attempts = Math.max(...group.map(({ calls }) => mostAttempts(calls)))
   const replays = group.filter(({ response }) => response?.replayed).length
   const repeated = [
@@ -50,27 +55,24 @@ export function timelineRow(context: PageContext, group: Group, query: Query): L
     replays > 0 && plural(replays, 'replay'),
     group.length > replays + 1 && `${group.length} deliveries`,
   ].filter(Boolean)
-  const code = group.find((one) => one.code !== undefined)?.code
   const shown = context.mask({ summary: entry.summary, where: shortenIds(deployment ?? route) })
-  // A delivery without a response takes longer than the others took.
-  const longest = Math.max(...group.map(({ durationMs = Number.POSITIVE_INFINITY }) => durationMs))
   return {
-    id: `event-${number}`,
+    id: `event-${newest.number}`,
     url: address('/timeline', { ...query, event: String(number) }),
     look: `event-row ${source}`,
     cells: {
       number,
-      state: worstStatus(group),
+      state: statusOf(entry),
       [subject ? 'what' : 'what constant']: subject ?? event,
       summary: [
         code && html`<span class="tag">${code}</span>`,
-        html`<span class="facts">${shown.summary}</span>`,
+        shown.summary && html`<span class="facts">${shown.summary}</span>`,
         repeated.length > 0 &&
           html`<span class="tries ${attempts > 1 ? 'warn' : ''}">${repeated.join(' · ')}</span>`,
-        source === undefined && html`<span class="tag">${OUTSIDE}</span>`,
+        source === undefined && html`<span class="tag outside">${OUTSIDE}</span>`,
       ],
       where: shown.where,
-      took: duration(Number.isFinite(longest) ? longest : undefined),
+      took: duration(entry.durationMs),
       when: clock(entry.at),
     },
   }
