@@ -1,6 +1,6 @@
 /** The start: what the host is worth, and four steps that show it. */
 import { html } from 'hono/html'
-import { count, plural } from '../world/text.ts'
+import { count } from '../world/text.ts'
 import { hasFailed, hasSucceeded } from '../world/timeline.ts'
 import { mostAttempts } from './attempts.ts'
 import type { PageContext } from './context.ts'
@@ -16,7 +16,7 @@ const exampleMail = {
   htmlBody: '<h1>Hello Ada,</h1>\n<p>your order left the house today.</p>',
 }
 const ARROW = html`<li class="wide" aria-hidden="true">→</li>`
-const NEXT = html`<li class="step"><div class="row"><a href="/timeline?new=mailer/sendEmail">Write an event of your own</a></div></li>`
+const NEXT = html`<li class="step"><div class="row"><a class="button primary" href="/timeline?new=mailer/sendEmail">Write an event of your own</a></div></li>`
 
 export function startView(context: PageContext): View {
   const steps = stepsOf(context)
@@ -52,7 +52,7 @@ function figures({ timeline }: PageContext): Html {
   return html`<ol class="strip row" aria-label="What has happened so far">
     ${place('Platform', figure(events.length, 'events'))}
     ${ARROW}${place('Host', figure(retries, retries === 1 ? 'retry' : 'retries'), figure(replays, replays === 1 ? 'replay' : 'replays'))}
-    ${ARROW}${place('Provider', figure(calls, 'calls'), figure(twice, 'effects twice', twice > 0 ? 'bad' : 'ok'))}</ol>`
+    ${ARROW}${place('Provider', figure(calls, 'calls'), figure(twice, 'effects repeated', twice > 0 ? 'bad' : 'ok'))}</ol>`
 }
 
 function stepRow({ title, text, button, done }: Step, index: number, isNext: boolean): Html {
@@ -69,7 +69,7 @@ function stepsOf(context: PageContext) {
   const { timeline } = context
   const visits = timeline.list().filter(({ source }) => source === 'page')
   const mails = visits.filter(({ subject }) => subject === 'sendEmail')
-  const sent = mails.find(hasSucceeded)
+  const sent = mails.findLast(hasSucceeded)
   const running = context.deployments().find((one) => one.status === 'running' && one.route === 'mailer')?.id
   const button = (label: string, action: string, body: object) =>
     actionButton(label, action, body, { look: 'primary', target: 'quiet' })
@@ -85,7 +85,7 @@ function stepsOf(context: PageContext) {
       title: 'Deploy the mailer',
       text: 'The host checks the token at the provider, and publishes the outputs that senders need.',
       button: send('Deploy', { name: 'DEPLOYMENT_CREATED', deployment: created }),
-      done: visits.find(
+      done: visits.findLast(
         (entry) => entry.event === 'DEPLOYMENT_CREATED' && entry.route === 'mailer' && hasSucceeded(entry),
       ),
     },
@@ -99,20 +99,20 @@ function stepsOf(context: PageContext) {
       title: 'Break the provider',
       text: html`It answers <code>429</code>, too many requests. Nothing was sent, so the host waits and tries again.`,
       button: again('Break it, and send', 'new', 'rate-limit'),
-      done: mails.find((entry) => hasSucceeded(entry) && entry.calls.some(hasFailed)),
+      done: mails.findLast((entry) => hasSucceeded(entry) && entry.calls.some(hasFailed)),
     },
     {
       title: 'Lose the response, deliver again',
       text: 'The provider sends the mail, but its response is lost. The platform delivers the event again. A host that guesses would send a second mail.',
       button: again('Lose it, and deliver again', 'lost', 'cut-after'),
-      done: mails.find(({ response }) => response?.replayed),
+      done: mails.findLast(({ response }) => response?.replayed),
     },
   ]
 }
 
 /** The sentence and the waterfall of the step just made; before the first one, of a retry in the walk. */
 function story(context: PageContext): Html {
-  const { timeline, messages } = context
+  const { timeline, messages, eventOfMail } = context
   const events = timeline.list()
   const entry =
     events.find(({ source, response }) => source === 'page' && response !== undefined) ??
@@ -122,12 +122,17 @@ function story(context: PageContext): Html {
     return html`<h2>Nothing has happened yet</h2><p class="muted">The first step sends an event to the host.</p>`
   const group = timeline.deliveriesOf(entry)
   const first = group.find(({ calls }) => calls.length > 0) ?? entry
-  const { effects, twice } = effectsOf(group)
-  const isLost = group.some(({ code }) => code === 'outcome_unknown') && group.length > 1 && twice === 0
-  const lost = html`<section class="verdict ok" aria-label="What happened"><p><strong>${plural(effects, 'mail')}, ${group.length} deliveries.</strong> The provider sent it, and its response was lost. The host did not guess: it answered “outcome unknown”, and gave the second delivery the same answer without a call.</p>
-    <p class="row next"><span aria-hidden="true">→</span><a href="/mailbox">${plural(messages.length, 'mail')} in the mailbox</a></p></section>`
-  return html`<header class="row"><h2>${entry.subject ?? entry.event} <a class="muted" href="/timeline?event=${entry.number}">#${entry.number}</a></h2>
+  const isUnknown = entry.subject === 'sendEmail' && group.some(({ code }) => code === 'outcome_unknown')
+  const isLost = isUnknown && group.length > 1 && effectsOf(group).effects === 1
+  // No event knows the mail whose response was lost.
+  const mail = messages.findLast(({ messageId }) => !eventOfMail.has(messageId))
+  const lost = html`<section class="verdict ok" aria-label="What happened"><p><strong>1 mail, ${group.length} deliveries.</strong> The provider sent it, and its response was lost. The host did not guess: it answered “outcome unknown”, and gave the second delivery the same answer without a call.</p>
+    <p class="row next"><span aria-hidden="true">→</span><a href="/mailbox?mail=${mail?.messageId}">See the one mail</a></p></section>`
+  const link = (number: number) => html`<a class="muted" href="/timeline?event=${number}">#${number}</a>`
+  const title =
+    first === entry ? link(entry.number) : html`${link(first.number)}, replayed as ${link(entry.number)}`
+  return html`<header class="row"><h2>${entry.subject ?? entry.event} ${title}</h2>
       <span class="push small">${entry.source === 'walk' ? 'in the walk, at the start' : 'just now'}</span></header>
-    ${isLost ? lost : verdict(context, entry)}
+    ${isLost && mail ? lost : verdict(context, entry)}
     ${waterfall(context, first, (index) => `/timeline?event=${first.number}&tab=calls&call=${index}`)}`
 }

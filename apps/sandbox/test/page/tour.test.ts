@@ -18,7 +18,7 @@ describeInBrowser('a newcomer on the page', (visit) => {
       '1 retry',
       '1 replay',
       expect.stringMatching(/^\d\d calls$/),
-      '0 effects twice',
+      '0 effects repeated',
     ])
     const story = tab.getByRole('region', { name: 'What has just happened' })
     await story.getByText('with 2 attempts').waitFor()
@@ -40,14 +40,18 @@ describeInBrowser('a newcomer on the page', (visit) => {
       await story.getByText(told).first().waitFor()
     }
     await story.getByText('connection cut').waitFor()
+    await story.getByText('sendEmail #4, replayed as #5').waitFor()
     expect(world.mail.messages).toHaveLength(3)
     // The provider refused the first attempt of the second mail; the response of the third one was lost.
     const calls = ['GET /server 200', 'POST /email 200', 'POST /email 429', 'POST /email 200']
     expect(world.providerCalls()).toEqual([...calls, 'POST /email undefined'])
-    await eventually(() => tab.locator('.step.done').count()).toBe(4)
+    const made = ['event 1', 'event 2', 'event 3', 'event 5']
+    await eventually(() => tab.locator('.step.done a').allTextContents()).toEqual(made)
     for (const height of await tab.locator('.step').evaluateAll((all) => all.map((one) => one.clientHeight)))
       expect(height).toBeLessThanOrEqual(41)
-    await tab.getByText('0 effects twice').waitFor()
+    await tab.getByText('0 effects repeated').waitFor()
+    await story.getByRole('link', { name: 'See the one mail' }).click()
+    await tab.locator('.mail').first().and(tab.locator('[aria-current]')).waitFor()
     expect(complaints).toEqual([])
   })
 
