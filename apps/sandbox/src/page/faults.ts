@@ -28,7 +28,7 @@ const kinds: Readonly<Record<string, readonly [title: string, hint: string, faul
   delay: ['Slow response', 'It is three seconds late. The host waits for up to ten.', { delayMs: 3_000 }],
   'cut-before': [
     'Connection cut before anything happens',
-    'The host can’t tell it from the next fault.',
+    'The host can’t tell it from a lost response.',
     { cut: 'before' },
   ],
   'cut-after': [
@@ -59,7 +59,7 @@ export function breakButton({ world }: PageContext): Html {
   const targets = Object.keys(world.faults).map((target) => [target, target] as const)
   const choices = Object.entries(kinds).map(
     ([name, [title, hint]], index) =>
-      html`<label class="choice"><input type="radio" name="kind" value="${name}" ${index === 0 && html`checked`}><span>${title}. <span class="hint">${hint}</span></span></label>`,
+      html`<label class="choice"><input type="radio" name="kind" value="${name}" ${index === 0 && html`checked`}><span><strong>${title}</strong><span class="hint">${hint}</span></span></label>`,
   )
   const fields = html`${field('fault-target', 'Where', select(html`id="fault-target" name="target"`, targets))}
     <fieldset class="field"><legend>What</legend>${choices}</fieldset>`

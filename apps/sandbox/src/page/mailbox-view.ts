@@ -40,9 +40,9 @@ function mailRow(mail: AcceptedMessage, query: Query): Line {
     url: address('/mailbox', { ...query, mail: messageId }),
     look: 'mail',
     cells: {
-      what: showTurns(nameOf(from)),
+      what: [...to, ...cc].join(', '),
       summary: html`<strong>${showTurns(subject) || '(no subject)'}</strong> <span class="facts">${snippetOf(mail)}</span>`,
-      where: [...to, ...cc].join(', '),
+      where: showTurns(nameOf(from)),
       took: attachments.length > 0 && plural(attachments.length, 'file'),
       when: clock(submittedAt),
     },
