@@ -22,6 +22,8 @@ export function createHttp2Gateway(
       response.writeHead(answer.statusCode ?? 502, { 'content-type': 'application/json' })
       answer.pipe(response)
     })
+    // The server behind it has cut the connection, and so does the gateway.
+    upstream.on('error', () => response.stream.destroy())
     call.pipe(upstream)
   })
 }
