@@ -23,7 +23,7 @@ export async function startWatched() {
         DELIVERY_STORE: 'sqlite:deliveries.db',
         // As the image and the unit set it.
         MALLOC_MMAP_THRESHOLD_: '262144',
-        NODE_OPTIONS: '--max-semi-space-size=4',
+        NODE_OPTIONS: '--max-semi-space-size=4 --max-old-space-size=512',
       },
     })
   let host = start()
