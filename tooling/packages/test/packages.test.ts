@@ -17,7 +17,7 @@ const NETWORK = { timeout: 120_000 }
 /** Of the mailer and its dependencies, in bytes. */
 const LARGEST_INSTALL = 970_000
 /** The smallest program that sends a mail, gzipped, at its start, and what it loads for batches, templates, files and statistics, in bytes. */
-const LARGEST_BUNDLE = { atStart: 13_350, later: 7_800 }
+const LARGEST_BUNDLE = { atStart: 13_350, later: 7_900 }
 
 const smallestProgram = `
 import { createMailer } from '@org/mailer'
