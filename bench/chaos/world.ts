@@ -10,7 +10,7 @@ interface Step {
   when: 'before' | 'after'
 }
 
-/** What happened outside the hosts, and their responses: the record by which a run is judged. */
+/** Counts the effects outside the hosts, and their responses. A run is judged by it. */
 export interface Journal {
   /** How many mails each address got. */
   timesSent: Map<string, number>

@@ -1,4 +1,4 @@
-/** What every route of the host has in common, its readiness, and its end. */
+/** The rules for every route of the host, its readiness, and its end. */
 import { type DeliveryStore, memoryStore } from '@org/core'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { integrations } from '../src/integrations.ts'

@@ -22,10 +22,10 @@ export interface Tally {
 /** The result of a run. */
 export type Summary = Tally & { durationMs: number }
 
-/** What came of a step. */
+/** The outcome of a step. */
 export interface Report {
   exchange?: Exchange
-  /** What is wrong. */
+  /** The fault of a step that failed. */
   failure?: readonly string[]
 }
 

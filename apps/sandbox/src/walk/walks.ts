@@ -108,7 +108,7 @@ const INACTIVE = ['gone@example.com', 'left@example.com', 'moved@example.com']
 /** Needs three calls to the provider. */
 const COPIES = 1_203
 
-/** What platforms, mail providers and tenants do on bad days. */
+/** Faults of platforms, mail providers and tenants. */
 function troubles(
   { mail }: World,
   call: (title: string, called: string, args: Record<string, unknown>, more: Partial<Step>) => Step,

@@ -129,7 +129,7 @@ async function start(
     /** The usual port of the host, if something else listens there. */
     taken: hostServer.taken,
     platform,
-    /** What the host says about its integrations. */
+    /** The manifests of the host’s integrations. */
     manifests: integrations,
     faults,
     /** If set, the host accepts only signed events. */

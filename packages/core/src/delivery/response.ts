@@ -35,7 +35,7 @@ export function ignored(reason: string): ResponseBody {
   return { status: 'ignored', reason }
 }
 
-/** What the sender of an event chose, and may read. */
+/** The function and the arguments that the sender of an event chose, and so may read. */
 export const sentIn = (event: PlatformEvent | undefined) =>
   event?.name === 'FUNCTION_CALL' ? event.functionCall : undefined
 

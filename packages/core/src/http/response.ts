@@ -235,7 +235,7 @@ export function toHttpFailure(
 const NOT_NOW = [408, 425, 503]
 
 /**
- * What a response says of the effect of its call (contract §2). Nothing else decides it.
+ * The effect of a call, by its response (contract §2). Nothing else decides it.
  *
  * @param isOwnForm whether the provider itself answered, and its response is whole
  */

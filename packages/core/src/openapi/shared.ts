@@ -1,4 +1,4 @@
-/** What operations share: examples, headers, parameters, security and failures. */
+/** The parts that operations share: examples, headers, parameters, security and failures. */
 import * as z from 'zod'
 import type { IntegrationDefinition } from '../contract/integration.ts'
 import { type ErrorCode, errorCodes } from '../errors.ts'

@@ -1,4 +1,4 @@
-/** What a host has room for: a number of events, and the memory of bodies that arrive and of events under way. */
+/** The capacity of a host: a number of events, and the memory of bodies that arrive and of events under way. */
 import type { PlatformEvent } from '../contract/event.ts'
 import { addTo, overloaded } from './shares.ts'
 
