@@ -25,15 +25,6 @@ async function verify(changed: Record<string, string> = {}, { offset = 0, tolera
 const refused = expect.objectContaining({ code: 'invalid_signature', status: 401, retryable: false })
 
 describe('a signature', () => {
-  it('is the one of the specification’s example', async () => {
-    await expect(verify()).resolves.toBeUndefined()
-    expect(await sign({ secret, id, body, timestamp: new Date(seconds * 1000) })).toEqual({
-      'webhook-id': id,
-      'webhook-timestamp': String(seconds),
-      'webhook-signature': published,
-    })
-  })
-
   it('is refused if a single bit of the request differs', async () => {
     function* flipsOf(bytes: Uint8Array<ArrayBuffer>) {
       for (let bit = 0; bit < bytes.length * 8; bit += 1)
@@ -53,32 +44,32 @@ describe('a signature', () => {
     }
   })
 
+  const noMatch = 'matches none of the secrets'
   it.each([
-    ['without its end', published.slice(0, -5)],
-    ['with more after it', `${published}AAAA`],
-    ['with another spelling of its last letter', published.replace('OE=', 'OF=')],
-    ['without its padding', published.replace('OE=', 'OE')],
-    ['behind a thousand others', `${wrong} `.repeat(1000) + published],
-    ['of other versions', 'v1a,AAAA v2,AAAA'],
-  ])('is refused %s, with a reason and without a valid one', async (what, signature) => {
-    const error: unknown = await verify({ 'webhook-signature': signature }).catch((reason: unknown) => reason)
+    ['webhook-id', '', 'it has no webhook-id'],
+    ['webhook-timestamp', '', 'it has no webhook-timestamp'],
+    ['webhook-signature', '', 'it has no webhook-signature'],
+    ['webhook-signature', 'v1a,AAAA v2,AAAA', 'holds no signature of the version v1'],
+    ['webhook-signature', published.slice(0, -5), noMatch],
+    ['webhook-signature', `${published}AAAA`, noMatch],
+    // Another spelling of its last letter, and no padding.
+    ['webhook-signature', published.replace('OE=', 'OF='), noMatch],
+    ['webhook-signature', published.replace('OE=', 'OE'), noMatch],
+    ['webhook-signature', `${wrong} `.repeat(1000) + published, noMatch],
+  ])('is refused with the %s “%s”, and %s', async (name, value, reason) => {
+    const error: unknown = await verify({ [name]: value }).catch((reason: unknown) => reason)
     expect(error).toEqual(refused)
-    const reason =
-      what === 'of other versions' ? 'holds no signature of the version v1' : 'matches none of the'
     expect(`${error}`).toContain(reason)
     expect(`${error}`).not.toContain(published.slice(3))
   })
 
   it.each([
+    ['alone', published],
     ['between others', `v1a,AAAA ${published} ${wrong}`],
     ['beside one that is not base64', `v1,?? ${published}`],
     ['as the tenth', `${wrong} `.repeat(9) + published],
   ])('is accepted %s', async (_, signatures) => {
     await expect(verify({ 'webhook-signature': signatures })).resolves.toBeUndefined()
-  })
-
-  it.each(['webhook-id', 'webhook-timestamp', 'webhook-signature'])('needs the header %s', async (name) => {
-    await expect(verify({ [name]: '' })).rejects.toThrow(`it has no ${name}`)
   })
 
   it('may be 300 seconds off by default, in both directions', async () => {
@@ -120,16 +111,15 @@ describe('a secret', () => {
     const bytes = fc.uint8Array({ minLength: 1, maxLength: 64 })
     // Characters that a header carries unchanged.
     const ids = fc.stringMatching(/^[!-~]{1,60}$/)
-    const times = fc.constantFrom(1, 20_000)
+    const texts = fc.tuple(fc.string({ unit: 'binary' }), fc.constantFrom(1, 20_000))
     await fc.assert(
-      fc.asyncProperty(bytes, ids, fc.string({ unit: 'binary' }), times, async (bytes, id, text, times) => {
+      fc.asyncProperty(bytes, ids, texts, async (bytes, id, [text, times]) => {
         const secret = `whsec_${Buffer.from(bytes).toString('base64')}`
         const body = text.repeat(times)
         const headers = await sign({ secret, id, body })
         const timestamp = new Date(Number(headers['webhook-timestamp']) * 1000)
         expect(headers['webhook-signature']).toBe(new Webhook(secret).sign(id, timestamp, body))
-        const verifier = createVerifier({ secrets: [secret] })
-        await expect(verifier(new Headers(headers), encoder.encode(body))).resolves.toBeUndefined()
+        await createVerifier({ secrets: [secret] })(new Headers(headers), encoder.encode(body))
       }),
     )
   })
