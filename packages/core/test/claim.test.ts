@@ -28,7 +28,6 @@ const call = `greeter/delivery/${id}`
 const LEASE_MS = 30_000
 const url = 'http://provider.test'
 const ok = async () => new Response()
-const _forever = new Promise<never>(() => {})
 
 /** A provider that is called over HTTP. */
 const requesting =

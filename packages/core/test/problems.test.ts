@@ -1,7 +1,7 @@
 import { IntegrationError, memoryStore } from '@org/core'
 import { deliver } from '@org/core/testing'
 import { describe, expect, it } from 'vitest'
-import { calling, created, createHost, deleted, failing, greet, outputs, refusal, token } from './fixtures.ts'
+import { calling, created, createHost, failing, greet, outputs, refusal, token } from './fixtures.ts'
 
 const failingWith = (...error: ConstructorParameters<typeof IntegrationError>) =>
   createHost({ provider: failing(new IntegrationError(...error)) })
@@ -12,9 +12,7 @@ describe('a problem', () => {
   const refusal422 = { code: 'provider_rejected', provider, detail: 'It said no. Ask nicely.', wait: null }
   it.each<[IntegrationError['code'], object, object, object]>([
     ['provider_rejected', refused, created, refusal422],
-    ['provider_rejected', refused, deleted, refusal422],
     ['provider_rejected', refused, greet, refusal422],
-    ['provider_rejected', refused, calling('count'), refusal422],
     ['provider_rate_limited', { retryAfter: 6.2 }, created, { code: 'provider_rate_limited', wait: '7' }],
     // The request may have left.
     ['provider_timeout', { effect: 'unknown' }, greet, { code: 'outcome_unknown', status: 409 }],
@@ -33,7 +31,6 @@ describe('a problem', () => {
 
   it.each([
     [400, '1'],
-    [2_500, '3'],
     [60_000, '5'],
   ])(
     'of a delivery in progress with %i ms left asks to wait %s s, because it may end early',

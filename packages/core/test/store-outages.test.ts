@@ -28,12 +28,6 @@ async function timed<Result>(work: () => Promise<Result>) {
   })
 }
 
-/** The store whose `complete` takes its time. */
-function slowToComplete(milliseconds: number): DeliveryStore {
-  const memory = memoryStore()
-  return { ...memory, complete: (...written) => pause(milliseconds).then(() => memory.complete(...written)) }
-}
-
 describe('a store that can’t be reached', () => {
   it('stops every event with an effect before the effect, and no other one', async () => {
     const host = createHost({ store: unreachableStore })
@@ -81,41 +75,42 @@ describe('a store that can’t be reached', () => {
   })
 })
 
-describe('at the end of a call, a store', () => {
-  it.each<[string, DeliveryStore, object, string[]]>([
-    ['that is slow is waited for', slowToComplete(300), { status: 200 }, []],
-    [
-      'that is away holds nothing up, and the lease prevents a second effect',
-      { ...memoryStore(), complete: unreachableStore.complete },
-      { status: 409, body: { code: 'delivery_in_progress' } },
-      ['The delivery store is unreachable.', 'The response was not recorded in time.'],
-    ],
-  ])('%s', async (_, store, again, told) => {
-    const host = createHost({ store })
-    const { result, milliseconds } = await timed(() => deliver(host.handle, greet, { id }))
-    expect([result.status, milliseconds < 2_000]).toEqual([200, true])
-    expect(host.lines.filter(({ level }) => level === 'error').map(({ message }) => message)).toEqual(told)
-    expect(await deliver(host.handle, greet, { id })).toMatchObject(again)
+describe('the end of an event', () => {
+  type Complete = (memory: DeliveryStore) => DeliveryStore['complete']
+  const slow =
+    (milliseconds: number): Complete =>
+    (memory) =>
+    (...written) =>
+      pause(milliseconds).then(() => memory.complete(...written))
+  const away: Complete = () => unreachableStore.complete
+  const lost: Complete = () => async () => false
+  const sent = { result: { id: 'greeting-to-Ada' } }
+  const stopped = { status: 'stopped' }
+  const inProgress = { code: 'delivery_in_progress', retryable: true }
+  const overloaded = { code: 'overloaded', retryable: true }
+
+  it.each<[string, object, Complete, object, object]>([
+    ['waits for a store that is slow', greet, slow(300), sent, sent],
+    // The lease prevents a second effect.
+    ['of a call waits only for a moment', greet, away, sent, inProgress],
+    ['of a deployment event has the time that is left', deleted, slow(5_000), stopped, stopped],
+    // Nothing else keeps a late creation away.
+    ['of a creation fails if it is not recorded', created, away, overloaded, inProgress],
+    ['of a deletion fails if it is not recorded', deleted, away, overloaded, inProgress],
+    ['of a deletion fails if the claim was lost', deleted, lost, inProgress, inProgress],
+  ])('%s', async (_, event, complete, first, again) => {
+    const memory = memoryStore()
+    const host = createHost({ store: { ...memory, complete: complete(memory) } })
+    const { result, milliseconds } = await timed(() => deliver(host.handle, event, { id }))
+    expect([result.body, event !== greet || milliseconds < 2_000]).toMatchObject([first, true])
+    expect(host.lines.some(({ message }) => message === 'The response was not recorded in time.')).toBe(
+      complete === away,
+    )
+    expect((await deliver(host.handle, event, { id })).body).toMatchObject(again)
     expect(host.providerCalls).toHaveLength(1)
   })
-})
 
-describe('the end of a deployment event', () => {
-  it.each<[string, DeliveryStore['complete'], string]>([
-    ['overloaded', unreachableStore.complete, 'the store is away'],
-    ['delivery_in_progress', async () => false, 'the claim was lost'],
-  ])(
-    'is %s and retryable, because nothing else keeps a late creation away, if %s: %s',
-    async (code, complete) => {
-      for (const event of [created, deleted]) {
-        const { handle } = createHost({ store: { ...memoryStore(), complete } })
-        const { body } = await inFakeTime(() => deliver(handle, event, { id }))
-        expect(body).toMatchObject({ code, retryable: true })
-      }
-    },
-  )
-
-  it('is delivery_in_progress if its first answer is lost, and then the lease', async () => {
+  it('is delivery_in_progress if the first answer of the store is lost, and then the lease', async () => {
     const { now, pass } = clock()
     const memory = memoryStore({ now })
     const complete = vi.fn<DeliveryStore['complete']>(async (...written) => {
@@ -125,11 +120,6 @@ describe('the end of a deployment event', () => {
     complete.mockImplementationOnce(unreachableStore.complete)
     const host = createHost({ now, store: { ...memory, complete } })
     const { body } = await inFakeTime(() => deliver(host.handle, deleted, { id }))
-    expect(body).toMatchObject({ code: 'delivery_in_progress' })
-  })
-
-  it('has the time that the event has left', async () => {
-    const { handle } = createHost({ store: slowToComplete(5_000) })
-    expect((await inFakeTime(() => deliver(handle, deleted, { id }))).body).toEqual({ status: 'stopped' })
+    expect(body).toMatchObject(inProgress)
   })
 })
