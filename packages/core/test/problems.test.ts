@@ -31,6 +31,7 @@ describe('a problem', () => {
 
   it.each([
     [400, '1'],
+    [2_500, '3'],
     [60_000, '5'],
   ])(
     'of a delivery in progress with %i ms left asks to wait %s s, because it may end early',

@@ -50,23 +50,6 @@ describe('a store that can’t be reached', () => {
     expect([result.status, milliseconds < 4_000]).toEqual([503, true])
   })
 
-  it.each([
-    ['until its lease ends', LEASE_MS + 1_000],
-    ['until the host shuts down', LEASE_MS / 10],
-  ])('may have given a claim, which is taken back %s', async (_, limitMs) => {
-    const stopping = new AbortController()
-    const background: Promise<unknown>[] = []
-    const waitUntil = (work: Promise<unknown>) => background.push(work)
-    const store = unreachableStore
-    const host = createHost({ now: () => Date.now(), store, stopping: stopping.signal, waitUntil })
-    const { milliseconds } = await timed(async () => {
-      await deliver(host.handle, greet, { id })
-      if (limitMs < LEASE_MS) stopping.abort()
-      await Promise.race([Promise.all(background), pause(limitMs)])
-    })
-    expect([background.length, milliseconds < limitMs]).toEqual([1, true])
-  })
-
   it('for a second look at a replay leaves it as it is recorded', async () => {
     const host = createHost({ store: { ...memoryStore(), read: unreachableStore.read } })
     for (const _ of ['first', 'replayed'])

@@ -140,17 +140,6 @@ describe.skipIf(!hasRedis)('the Redis store', () => {
     expect(days).toEqual(Array(29).fill(7))
   })
 
-  it('refuses a store of a later format by name, and writes nothing to it', async () => {
-    const store = empty(nodeRedis)
-    await nodeRedis.set(`${prefix}:format`, '5')
-    const before = await nodeRedis.keys(`${prefix}:*`)
-    for (const use of [() => store.claim(request), () => store.read('s'), () => store.probe()])
-      await expect(use()).rejects.toThrow('it has format 5, and this host reads format 4: drain the host')
-    expect(await nodeRedis.keys(`${prefix}:*`)).toEqual(before)
-    await nodeRedis.del(before)
-    expect(await store.claim(request)).toMatchObject({ state: 'claimed' })
-  })
-
   it('fails within its time limit while Redis hangs', async () => {
     const store = redisStore({ client: nodeRedis, prefix: 'late:', timeoutMs: 50 })
     server.kill('SIGSTOP')

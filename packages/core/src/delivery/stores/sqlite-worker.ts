@@ -186,31 +186,18 @@ function placeOf(): string | undefined {
 const EMPTY =
   'it is empty, as after a copy that failed or on a disk that was full: put a backup in its place, or delete it to begin anew without any record'
 const LOCKED = 'another process has locked it'
-const DISK_FAILS = 'the disk can’t be read or written'
-const DISK_IS_FULL = 'the disk is full'
-const NOT_OPENED = 'the host can’t open it, or may not write in its folder'
+/** SQLITE_BUSY */
+const BUSY = 5
+/** Causes that pass by themselves: SQLITE_IOERR, SQLITE_FULL, and their like in the file system. */
+const PASSING: readonly unknown[] = [BUSY, 10, 13, 'EIO', 'ENOSPC', 'EDQUOT']
 
-/** The causes by SQLite's primary result code, by an extended one, and by the code of a file system error. */
-const causes: Readonly<Record<string, string>> = {
-  ...{ 5: LOCKED, 8: 'the host may not write to it', 10: DISK_FAILS, EIO: DISK_FAILS },
-  // SQLITE_IOERR_SHMSIZE: the index of the write-ahead log could not grow.
-  ...{ 13: DISK_IS_FULL, 4874: DISK_IS_FULL, EDQUOT: DISK_IS_FULL, ENOSPC: DISK_IS_FULL },
-  ...{ 14: NOT_OPENED, EACCES: NOT_OPENED, EISDIR: NOT_OPENED, EPERM: NOT_OPENED },
-  ...{ 11: 'it is damaged', 26: 'it is no SQLite database', EROFS: 'the file system is read-only' },
-  ...{
-    EEXIST: 'its folder is a file',
-    ENOTDIR: 'its folder is a file',
-    ENOENT: 'its folder can’t be created',
-  },
-}
-
-/** Says in plain words why the file can't be used. */
+/** Says why the file can't be used. */
 function explain(error: unknown): NonNullable<Reply['failure']> {
   const { code, errcode }: { code?: unknown; errcode?: unknown } = Object(error)
   // The lower byte of an extended code is the primary one.
-  const known = causes[String(errcode)] ?? causes[Number(errcode) & 0xff] ?? causes[String(code)]
-  const cause = known ?? (error instanceof Error ? error.message : String(error))
-  const mayPass = [LOCKED, DISK_FAILS, DISK_IS_FULL].includes(cause)
+  const primary = Number(errcode) & 0xff
+  const cause = primary === BUSY ? LOCKED : error instanceof Error ? error.message : String(error)
+  const mayPass = PASSING.includes(primary) || PASSING.includes(code)
   return { message: `The store ${file} can’t be used: ${cause}.`, mayPass }
 }
 
