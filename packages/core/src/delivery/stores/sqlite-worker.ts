@@ -162,8 +162,8 @@ function createPrivateFile(): void {
   try {
     // Without those above it: Node's own recursion never ends in a folder such as /proc.
     mkdirSync(folder, { mode: 0o700 })
-  } catch (error) {
-    if (!existsSync(folder)) throw error
+  } catch (cause) {
+    if (!existsSync(folder)) throw new Error('its folder can’t be created', { cause })
   }
   closeSync(openSync(file, 'a', 0o600))
 }
