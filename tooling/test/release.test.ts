@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
@@ -45,33 +45,51 @@ it('a release publishes its tarballs, unless one changed after it was packed', (
   expect(run).toThrow('changed after it was packed')
 })
 
-it('a break in core is a break in every package, at 0.1.0 first, with a link in the changelog', () => {
+it('packages have versions of their own: a break in core leaves a patch of the mailer a patch', () => {
   const folder = createFolder()
-  const files = [...globSync('{packages,apps}/*/package.json', { cwd: root }), 'package.json', '.changeset']
-  for (const file of files) cpSync(join(root, file), join(folder, file), { recursive: true })
-  writeFileSync(join(folder, 'pnpm-workspace.yaml'), 'packages: [packages/*, apps/*]')
+  const put = (path: string, text: string) => writeFileSync(join(folder, path), text)
+  const read = (path: string) => readFileSync(join(folder, path), 'utf8')
   const run = (command: string, ...options: string[]) =>
     execFileSync(command, options, { cwd: folder, encoding: 'utf8' })
-  const author = ['-c', 'user.name=a', '-c', 'user.email=a@example.com']
   function commit() {
     run('git', 'add', '.')
-    run('git', ...author, 'commit', '-qm', 'A change')
+    run('git', '-c', 'user.name=a', '-c', 'user.email=a@example.com', 'commit', '-qm', 'A change')
   }
-  function release(summary: string) {
-    writeFileSync(join(folder, '.changeset/only.md'), `---\n"@org/core": minor\n---\n\n${summary}\n`)
+  function release(changes: Readonly<Record<string, string>>) {
+    for (const [name, text] of Object.entries(changes)) put(`.changeset/${name}.md`, text)
     commit()
     run(process.execPath, join(root, 'node_modules/@changesets/cli/bin.js'), 'version')
     commit()
-    const versions = findPublishable().map(
-      ({ path }) => readManifest(join(folder, path, 'package.json')).version,
-    )
-    return [...new Set(versions)]
+    return packages.map(({ name, path }) => `${name} ${JSON.parse(read(`${path}/package.json`)).version}`)
   }
+  const packages = findPublishable()
+  for (const { path, manifest } of packages) {
+    mkdirSync(join(folder, path), { recursive: true })
+    put(`${path}/package.json`, JSON.stringify({ ...manifest, version: '0.1.0' }))
+  }
+  for (const file of ['package.json', '.changeset/config.json', '.changeset/changelog.mjs'])
+    cpSync(join(root, file), join(folder, file))
+  put('pnpm-workspace.yaml', 'packages: [packages/*]')
   run('git', 'init', '-qb', 'main')
-  expect(release('It begins.')).toEqual(['0.1.0'])
-  expect(release('An error has another name.')).toEqual(['0.2.0'])
+
+  const core = '---\n"@org/core": minor\n---\n\nAn error has another name.'
+  const mailer = '---\n"@org/mailer": patch\n---\n\nA header is folded.'
+  const patched = packages.map(({ name }) => `${name} ${name === '@org/mailer' ? '0.1.1' : '0.1.0'}`)
+  expect(release({ mailer })).toEqual(patched)
+  // The others depend on ^0.1.0, which 0.2.0 is not.
+  const versions: Readonly<Record<string, string>> = { '@org/core': '0.2.0', '@org/mailer': '0.1.2' }
+  const broken = packages.map(({ name }) => `${name} ${versions[name] ?? '0.1.1'}`)
+  expect(release({ core, mailer: mailer.replace('folded', 'shorter') })).toEqual(broken)
+
   const changed = run('git', 'rev-parse', 'HEAD~1').slice(0, 7)
-  const notes = readNotes(readFileSync(join(folder, 'packages/core/CHANGELOG.md'), 'utf8'), '0.2.0')
-  expect(notes).toContain(`An error has another name. ([${changed}](https://`)
-  expect(notes).not.toContain('It begins.')
+  const notes = readNotes(read('packages/mailer/CHANGELOG.md'), '0.1.2')
+  expect(notes).toContain(`A header is shorter. ([${changed}](https://`)
+  expect(notes).toContain('Updated @org/core@0.2.0.')
+  expect(notes).not.toMatch(/folded|another name/)
+})
+
+it.each(findPublishable())('npm publishes no folder of $name, whose ranges exist only here', ({ path }) => {
+  const publish = () =>
+    execFileSync('npm', ['publish', '--dry-run'], { cwd: join(root, path), stdio: 'pipe' })
+  expect(publish).toThrow('A package is published by pnpm release')
 })
