@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { Miniflare } from 'miniflare'
-import { workerd } from '../../tooling/runtimes/targets.ts'
+import { COMPATIBILITY_DATE } from '../../tooling/runtimes/targets.ts'
 import { folderOf } from './bundles.ts'
 import type { Target, Variables } from './target.ts'
 
@@ -14,7 +14,7 @@ export async function startWorker(variables: Variables): Promise<Target> {
     host: '127.0.0.1',
     port: 0,
     modules: [{ type: 'ESModule', path: 'worker.mjs', contents: source }],
-    compatibilityDate: workerd.compatibilityDate,
+    compatibilityDate: COMPATIBILITY_DATE,
     compatibilityFlags: ['nodejs_compat'],
     bindings: Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined)),
     outboundService: {

@@ -1,6 +1,6 @@
 /** The table of cases and runtimes. */
 import { type Case, cases } from './cases.ts'
-import { startProvider } from './rough-provider.ts'
+import { startProvider } from './provider.ts'
 
 /**
  * Runs all cases on all runtimes, and prints the table and the reason of each failure.

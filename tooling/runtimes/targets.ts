@@ -1,10 +1,10 @@
 /** The runtimes of the table, and how each runs `programs/cases.mjs`. */
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
+import { Miniflare } from 'miniflare'
 
 const TIMEOUT_MS = 60_000
 
@@ -23,7 +23,7 @@ const node = (version: string): Runtime => {
   }
 }
 
-export const workerd = { installs: ['miniflare@4.20260730.0'], compatibilityDate: '2026-08-06' }
+export const COMPATIBILITY_DATE = '2026-08-06'
 
 /** By name. `node` is the one that runs this. */
 export const runtimes: Readonly<Record<string, Runtime>> = {
@@ -41,7 +41,7 @@ export const runtimes: Readonly<Record<string, Runtime>> = {
       ...['run', '--no-lock', '--allow-net', '--allow-read', '--allow-env'],
     ],
   },
-  workerd,
+  workerd: { installs: [] },
 }
 
 /** @returns what the program prints */
@@ -62,20 +62,11 @@ export async function runCases(name: string, cases: string, project: string, too
   const command = runtimes[name]?.command?.(tools)
   return command
     ? runProgram([...command, 'cases.mjs', cases], project)
-    : runInWorkerd(cases, join(project, 'cases.mjs'), join(tools, 'miniflare'))
-}
-
-interface MiniflareModule {
-  Miniflare: new (
-    options: object,
-  ) => {
-    dispatchFetch(url: string, init: RequestInit): Promise<{ text(): Promise<string> }>
-    dispose(): Promise<void>
-  }
+    : runInWorkerd(cases, join(project, 'cases.mjs'))
 }
 
 /** Bundles the program without compatibility flags for Node's modules, and sends it one request. */
-async function runInWorkerd(body: string, program: string, miniflare: string): Promise<string> {
+async function runInWorkerd(body: string, program: string): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [program],
     bundle: true,
@@ -84,15 +75,13 @@ async function runInWorkerd(body: string, program: string, miniflare: string): P
     conditions: ['workerd', 'worker'],
     write: false,
   })
-  const { main }: { main: string } = JSON.parse(readFileSync(join(miniflare, 'package.json'), 'utf8'))
-  const { Miniflare }: MiniflareModule = await import(pathToFileURL(join(miniflare, main)).href)
   const worker = new Miniflare({
     modules: true,
-    script: outputFiles[0]?.text,
-    compatibilityDate: workerd.compatibilityDate,
+    script: outputFiles[0]?.text ?? '',
+    compatibilityDate: COMPATIBILITY_DATE,
     cf: false,
     // It logs each connection that fails.
-    handleRuntimeStdio: (_: unknown, errors: { resume(): void }) => void errors.resume(),
+    handleRuntimeStdio: (_: Readable, errors: Readable) => void errors.resume(),
   })
   try {
     const response = await worker.dispatchFetch('http://worker.test/', { method: 'POST', body })

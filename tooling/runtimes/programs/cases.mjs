@@ -11,7 +11,7 @@ const attachment = {
   content: new Uint8Array(2_000_000),
 }
 
-async function run({ name, url, times = 1, batch, script, unfit, long, timeoutMs, abort }) {
+async function run({ name, url, times = 1, batch, script, long, timeoutMs, abort }) {
   const compose = (index) => ({
     to: `${index}@example.com`,
     subject: name,
@@ -23,9 +23,9 @@ async function run({ name, url, times = 1, batch, script, unfit, long, timeoutMs
   if (abort === 'after 2 s') setTimeout(() => controller.abort(), 2_000)
   const options = { signal: controller.signal, timeoutMs }
   const mailer = createMailer({ apiToken: 'server-token', fromEmail: 'shop@example.com', baseUrl: url })
-  if (script) return scripts[script]({ mailer, url, compose, accept, outcomeOf, describe })
+  if (script) return scripts[script]({ mailer, url, compose, accept, outcomeOf })
   if (batch) {
-    const messages = Array.from({ length: batch }, (_, index) => (index === unfit ? null : compose(index)))
+    const messages = Array.from({ length: batch }, (_, index) => compose(index))
     return (await mailer.sendEmails(messages, options)).results.map(outcomeOf)
   }
   const outcomes = []
@@ -37,7 +37,8 @@ async function run({ name, url, times = 1, batch, script, unfit, long, timeoutMs
 }
 
 function outcomeOf(result) {
-  return result.error ? tell(result.error) : accept(result, result.index)
+  const effect = result.status === 'unknown' ? 'unknown' : 'none'
+  return result.error ? `${result.error.code} ${effect}` : accept(result, result.index)
 }
 
 function accept({ messageId }, index) {
@@ -45,13 +46,7 @@ function accept({ messageId }, index) {
 }
 
 function describe(error) {
-  if (!isIntegrationError(error)) return `not an IntegrationError: ${error}`
-  return tell(error)
-}
-
-function tell({ code, retryAfter }) {
-  const effect = code === 'outcome_unknown' ? 'unknown' : 'none'
-  return retryAfter === undefined ? `${code} ${effect}` : `${code} ${effect} after ${retryAfter}`
+  return isIntegrationError(error) ? `${error.code} ${error.effect}` : `not an IntegrationError: ${error}`
 }
 
 async function runAll(cases) {

@@ -3,56 +3,9 @@ import { createVerifier, sign } from '@org/core'
 import { createHandler } from '@org/mailer/webhook'
 import { createPlatformClient } from '@org/platform-client'
 
-const forever = () => new Promise(() => {})
-
-/** The outcomes on an error of a batch, and the error itself. */
-async function endOf(work, { outcomeOf, describe }) {
-  try {
-    await work
-    return ['no error']
-  } catch (error) {
-    return [...error.results.map(outcomeOf), describe(error)]
-  }
-}
-
 export const scripts = {
-  async 'source that is stuck, with a time limit'(tools) {
-    async function* source() {
-      for (const index of [0, 1]) yield tools.compose(index)
-      await forever()
-    }
-    return endOf(tools.mailer.sendEmails(source(), { timeoutMs: 6_000 }), tools)
-  },
-
-  async 'source that is stuck, and a signal'(tools) {
-    const controller = new AbortController()
-    async function* source() {
-      for (const index of [0, 1]) yield tools.compose(index)
-      await forever()
-    }
-    setTimeout(() => controller.abort(), 6_000)
-    return endOf(tools.mailer.sendEmails(source(), { signal: controller.signal }), tools)
-  },
-
-  async 'live stream, one message at a time'({ mailer, compose, outcomeOf }) {
-    let next = () => {}
-    async function* source() {
-      for (const index of [0, 1, 2]) {
-        yield compose(index)
-        await new Promise((resolve) => {
-          next = resolve
-        })
-      }
-    }
-    const outcomes = []
-    for await (const result of mailer.streamEmails(source())) {
-      outcomes.push(outcomeOf(result))
-      next()
-    }
-    return outcomes
-  },
-
-  async 'batch that comes again, with a row in front'({ mailer, compose, outcomeOf }) {
+  /** A batch comes again, with a row in front. */
+  async journal({ mailer, compose, outcomeOf }) {
     const rows = new Map()
     const journal = {
       read: async (keys) => new Map(keys.filter((key) => rows.has(key)).map((key) => [key, rows.get(key)])),
@@ -65,7 +18,7 @@ export const scripts = {
     return results.map(outcomeOf)
   },
 
-  async 'files of every kind'({ mailer, compose, outcomeOf }) {
+  async files({ mailer, compose, outcomeOf }) {
     const bytes = new TextEncoder().encode('a file')
     const contents = ['YSBmaWxl', bytes, bytes.buffer, new DataView(bytes.buffer), new Blob([bytes])]
     const messages = contents.map((content, index) => ({
@@ -75,13 +28,7 @@ export const scripts = {
     return (await mailer.sendEmails(messages)).results.map(outcomeOf)
   },
 
-  async 'body that renders'({ mailer, compose, outcomeOf }) {
-    const bodies = [async () => '<p>Hello</p>', Promise.resolve('<p>Hello</p>')]
-    const messages = bodies.map((htmlBody, index) => ({ ...compose(index), htmlBody }))
-    return (await mailer.sendEmails(messages)).results.map(outcomeOf)
-  },
-
-  async 'address of another script'({ mailer, compose }) {
+  async address({ mailer, compose }) {
     const { to } = await mailer.sendEmail({
       ...compose(0),
       to: { name: 'Jörg', address: 'j@münchen.example' },
