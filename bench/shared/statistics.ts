@@ -1,10 +1,3 @@
-/** The median of several rounds, with the least and the most. */
-export interface Spread {
-  median: number
-  least: number
-  most: number
-}
-
 /** The value below which this share of the values lies; `NaN` if there are none. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((one, other) => one - other)
@@ -12,9 +5,3 @@ export function quantile(values: readonly number[], share: number): number {
 }
 
 export const median = (values: readonly number[]) => quantile(values, 0.5)
-
-export const spreadOf = (values: readonly number[]): Spread => ({
-  median: median(values),
-  least: Math.min(...values),
-  most: Math.max(...values),
-})

@@ -1,56 +1,35 @@
 /** A row of the benchmark: its definition, its measurement and its section in Markdown. */
-import { toTable } from '../shared/markdown.ts'
-import { type Spread, spreadOf } from '../shared/statistics.ts'
+import { times } from '../shared/format.ts'
+import { median, quantile } from '../shared/statistics.ts'
 import type { Fixture } from './fixture.ts'
 
 /** The rounds of a quick run, which prove only that a row works. */
 const QUICK_ROUNDS = 2
 
-interface Contender {
-  id: string
-  title: string
-  /** `floor`: the least that the same work can cost. It has no retries, typed failures and limits. */
-  kind: 'ours' | 'floor'
-}
-
 type Values = Readonly<Record<string, number>>
-
-interface StartedRow {
-  /** Runs a contender before it is measured, so that its code is compiled. */
-  warm?: (id: string) => Promise<unknown>
-  /** Measures a contender once; the names of the values are the same each time. */
-  measure: (id: string) => Promise<Values>
-  stop?: () => Promise<unknown>
-}
+type Format = (value: number) => string
 
 export interface RowContext {
   fixture: Fixture
   quick: boolean
   /** The contenders to start; all by default. */
   only?: readonly string[]
-  /** The number of events of the memory row, if the caller chooses it. */
-  events?: number | undefined
-}
-
-interface Column {
-  value: string
-  title: string
-  format: (value: number) => string
-  /** The contender to which a further column gives the ratio. */
-  against?: string
 }
 
 interface Results {
   median(value: string, id: string): number
+  most(value: string, id: string): number
   /** The median of the ratios of the rounds, because both contenders meet the same disturbances in one round. */
   ratio(value: string, id: string, against: string): number
 }
 
-interface Target {
-  target: string
-  measured: string
-  reached: boolean
-}
+type Target = readonly [
+  title: string,
+  value: number,
+  shouldBe: 'at most' | 'at least',
+  limit: number,
+  format: Format,
+]
 
 export interface Row {
   /** For `--only`, and the mark of its section in RESULTS.md. */
@@ -58,31 +37,19 @@ export interface Row {
   title: string
   /** How the row measures, in a few sentences. */
   method: string
-  contenders: readonly Contender[]
+  /** Their titles by id. A floor is the least that the same work can cost: without retries, typed failures and limits. */
+  contenders: Readonly<Record<string, string>>
   rounds: number
-  columns: readonly Column[]
-  start(context: RowContext): Promise<StartedRow>
+  /** Each value with its title, and the contender whose ratio the cells have, too. */
+  columns: Readonly<Record<string, { title: string; format: Format; against?: string }>>
+  start(context: RowContext): Promise<{
+    /** Runs a contender before it is measured, so that its code is compiled. */
+    warm?: (id: string) => Promise<unknown>
+    /** Measures a contender once; the names of the values are the same each time. */
+    measure: (id: string) => Promise<Values>
+    stop?: () => Promise<unknown>
+  }>
   targets(results: Results): readonly Target[]
-}
-
-/** A target that a value reaches if it is at most `most`. */
-export function atMost(
-  target: string,
-  value: number,
-  most: number,
-  format: (value: number) => string,
-): Target {
-  return { target: `${target}: at most ${format(most)}`, measured: format(value), reached: value <= most }
-}
-
-/** A target that a value reaches if it is at least `least`. */
-export function atLeast(
-  target: string,
-  value: number,
-  least: number,
-  format: (value: number) => string,
-): Target {
-  return { target: `${target}: at least ${format(least)}`, measured: format(value), reached: value >= least }
 }
 
 /**
@@ -95,57 +62,52 @@ export async function measureRow(
   row: Row,
   { progress, ...context }: RowContext & { progress: (line: string) => void },
 ): Promise<string> {
-  const ids = row.contenders.map(({ id }) => id)
-  const measured = new Map(ids.map((id): [string, Values[]] => [id, []]))
+  const ids = Object.keys(row.contenders)
+  const rounds: Record<string, Values>[] = []
   const { warm, measure, stop } = await row.start(context)
   progress('warming')
   for (const id of ids) await warm?.(id)
-  const rounds = context.quick ? Math.min(row.rounds, QUICK_ROUNDS) : row.rounds
-  for (let round = 1; round <= rounds; round += 1) {
-    progress(`round ${round} of ${rounds}`)
+  const wanted = context.quick ? Math.min(row.rounds, QUICK_ROUNDS) : row.rounds
+  while (rounds.length < wanted) {
+    progress(`round ${rounds.length + 1} of ${wanted}`)
     ids.push(...ids.splice(0, 1))
-    for (const id of ids) measured.get(id)?.push(await measure(id))
+    const round: Record<string, Values> = {}
+    for (const id of ids) round[id] = await measure(id)
+    rounds.push(round)
   }
   await stop?.()
 
-  const samplesOf = (value: string, id: string) =>
-    measured.get(id)?.map((values) => values[value] ?? Number.NaN) ?? []
-  function ratios(value: string, id: string, against: string): Spread {
-    const others = samplesOf(value, against)
-    return spreadOf(samplesOf(value, id).map((sample, at) => sample / (others[at] ?? Number.NaN)))
-  }
-  const titleOf = (id: string) => row.contenders.find((each) => each.id === id)?.title
-  const columns = row.columns.flatMap(({ value, title, format, against }) => [
-    {
-      title: `${title}: median (least–most)`,
-      cell: (id: string) => withRange(spreadOf(samplesOf(value, id)), format),
+  const samples = (value: string, id: string) => rounds.map((round) => round[id]?.[value] ?? Number.NaN)
+  const results: Results = {
+    median: (value, id) => median(samples(value, id)),
+    most: (value, id) => Math.max(...samples(value, id)),
+    ratio(value, id, against) {
+      const others = samples(value, against)
+      return median(samples(value, id).map((sample, at) => sample / (others[at] ?? Number.NaN)))
     },
-    ...(against
-      ? [
-          {
-            title: `${title} × ${titleOf(against)}`,
-            cell: (id: string) => withRange(ratios(value, id, against), (multiple) => multiple.toFixed(2)),
-          },
-        ]
-      : []),
-  ])
-  const targets = row.targets({
-    median: (value, id) => spreadOf(samplesOf(value, id)).median,
-    ratio: (...ratio) => ratios(...ratio).median,
+  }
+  const cells = (id: string) =>
+    Object.entries(row.columns).map(([value, { format, against }]) => {
+      const [least, middle, most] = [0, 0.5, 1].map((share) => format(quantile(samples(value, id), share)))
+      const ratio = against ? `, ${times(results.ratio(value, id, against))}` : ''
+      return `${middle} (${least}–${most})${ratio}`
+    })
+  const titles = Object.values(row.columns).map(
+    ({ title, against }) => `${title}: median (least–most)${against ? `, × ${row.contenders[against]}` : ''}`,
+  )
+  const targets = row.targets(results).map(([title, value, shouldBe, limit, format]) => {
+    const isReached = shouldBe === 'at most' ? value <= limit : value >= limit
+    return [`${title}: ${shouldBe} ${format(limit)}`, format(value), isReached ? 'yes' : '**no**']
   })
   return [
     row.method,
-    toTable([
-      ['', '', ...columns.map(({ title }) => title)],
-      ...row.contenders.map(({ id, title, kind }) => [title, kind, ...columns.map(({ cell }) => cell(id))]),
-    ]),
-    toTable([
-      ['target', 'measured', 'reached'],
-      ...targets.map(({ target, measured, reached }) => [target, measured, reached ? 'yes' : '**no**']),
-    ]),
+    toTable([['', ...titles], ...Object.entries(row.contenders).map(([id, title]) => [title, ...cells(id)])]),
+    toTable([['target', 'measured', 'reached'], ...targets]),
   ].join('\n\n')
 }
 
-function withRange({ median, least, most }: Spread, format: (value: number) => string): string {
-  return `${format(median)} (${format(least)}–${format(most)})`
+/** A table in Markdown; its first row is the head. */
+function toTable([head = [], ...rows]: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
 }

@@ -22,22 +22,19 @@ const secure = (port: number): Server =>
 export async function startSlowNetwork(port: number, roundTripMs: number, { offersHttp2 = false } = {}) {
   const secured = offersHttp2 ? createHttp2Gateway(() => port) : secure(port)
   const securedPort = await listen(secured)
-  const network = createServer((client) => {
+  const network = createServer(async (client) => {
+    // The handshake of TCP. The kernel keeps what the client sends meanwhile.
+    await pause(roundTripMs)
     const upstream = connect(securedPort, '127.0.0.1')
-    forward(client, upstream, performance.now() + roundTripMs)
-    forward(upstream, client, 0)
+    forward(client, upstream)
+    forward(upstream, client)
   })
 
-  function forward(from: Socket, to: Socket, notBefore: number): void {
-    // Each after the one before: timers of almost the same length may end in another order.
-    let before: Promise<unknown> = Promise.resolve()
-    const later = (work: () => void) => {
-      const now = performance.now()
-      before = Promise.all([before, pause(Math.max(now, notBefore) + roundTripMs / 2 - now)]).then(work)
-    }
+  function forward(from: Socket, to: Socket): void {
     from.setNoDelay()
-    from.on('data', (bytes) => later(() => void (to.writable && to.write(bytes))))
-    from.on('end', () => later(() => to.end()))
+    // Timers of the same length end in the order in which they began.
+    from.on('data', (bytes) => setTimeout(() => to.writable && to.write(bytes), roundTripMs / 2))
+    from.on('end', () => setTimeout(() => to.end(), roundTripMs / 2))
     from.on('error', () => to.destroy())
   }
 

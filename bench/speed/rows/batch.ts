@@ -1,6 +1,6 @@
 import { duration, megabytes, microseconds, times } from '../../shared/format.ts'
 import { startWorker } from '../../shared/processes.ts'
-import { atMost, type Row } from '../row.ts'
+import type { Row } from '../row.ts'
 
 const MAILS = 100_000
 const PROVIDER_MS = 50
@@ -10,17 +10,17 @@ export const batch: Row = {
   title: `${MAILS.toLocaleString('en')} messages, the provider responding to each call after ${PROVIDER_MS} ms`,
   method:
     'The floor makes lists of 500 and posts them one after another. Ours gets the messages as one iterable, with default settings: as a batch that resolves with all results, and as a stream. Each contender runs in a fresh process each round. The SDK is loaded before; everything else counts. The peak is of the whole process. A quick run sends a tenth of the messages.',
-  contenders: [
-    { id: 'floor', title: '`undici.request`, one call at a time', kind: 'floor' },
-    { id: 'list', title: '`@org/mailer`, `sendEmails`', kind: 'ours' },
-    { id: 'stream', title: '`@org/mailer`, `streamEmails`', kind: 'ours' },
-  ],
+  contenders: {
+    floor: '`undici.request`, one call at a time',
+    list: '`@org/mailer`, `sendEmails`',
+    stream: '`@org/mailer`, `streamEmails`',
+  },
   rounds: 3,
-  columns: [
-    { value: 'wallMs', title: 'time', format: duration, against: 'floor' },
-    { value: 'cpuMicroseconds', title: 'processor time a message', format: microseconds, against: 'floor' },
-    { value: 'peakBytes', title: 'peak memory', format: megabytes },
-  ],
+  columns: {
+    wallMs: { title: 'time', format: duration, against: 'floor' },
+    cpuMicroseconds: { title: 'processor time a message', format: microseconds, against: 'floor' },
+    peakBytes: { title: 'peak memory', format: megabytes },
+  },
   async start({ fixture, quick }) {
     const program = await fixture.program('batch')
     const provider = await fixture.startProvider(PROVIDER_MS)
@@ -36,7 +36,7 @@ export const batch: Row = {
     }
   },
   targets: ({ median, ratio }) => [
-    atMost('time × one call at a time', ratio('wallMs', 'list', 'floor'), 0.15, times),
-    atMost('peak of a stream', median('peakBytes', 'stream'), 130e6, megabytes),
+    ['time × one call at a time', ratio('wallMs', 'list', 'floor'), 'at most', 0.15, times],
+    ['peak of a stream', median('peakBytes', 'stream'), 'at most', 130e6, megabytes],
   ],
 }
