@@ -63,8 +63,23 @@ export interface StartOptions extends Omit<HostOptions, 'fetch' | 'egress'> {
   requestTimeoutMs?: number | undefined
 }
 
-/** Makes the emulators; `start` makes a host between them, as often as it is called. */
+/** The variables of a host whose platform and providers are at these URLs. */
+export const variablesAt = (platform: string, mailer: string, idp: string) => ({
+  PLATFORM_API_URL: platform,
+  PLATFORM_API_TOKEN: credentials.platformToken,
+  MAILER_API_BASE: mailer,
+  MAILER_SHARED_API_TOKEN: credentials.mailToken,
+  MAILER_SHARED_FROM_EMAIL: 'shop@example.com',
+  IDP_API_BASE: `${idp}/v1`,
+  IDP_SHARED_SECRET_KEY: credentials.secretKey,
+  IDP_SHARED_PUBLISHABLE_KEY: `pk_test_${btoa('shared.clerk.accounts.dev$')}`,
+  IDP_PLATFORM_API_BASE: `${idp}/v1`,
+  IDP_PLATFORM_API_KEY: credentials.accessToken,
+})
+
+/** Makes the emulators. `start` makes a host between them, as often as it is called. */
 export function createWorld() {
+  const { accessToken, tenantAccessToken } = credentials
   const platform = createPlatformEmulator({ token: credentials.platformToken })
   const mail = createMailProvider({ apiTokens: [credentials.mailToken, credentials.tenantMailToken] })
   const backend = createBackendApi({
@@ -73,19 +88,25 @@ export function createWorld() {
       { secretKey: credentials.tenantSecretKey, frontendHost: 'tenant.clerk.accounts.dev' },
     ],
   })
-  const [shared] = backend.instances.values()
   for (const { users, createUser } of backend.instances.values())
     users.set('user_1', { ...createUser(), id: 'user_1' })
   const workspace = createPlatformApi({
-    accessTokens: [credentials.accessToken, credentials.tenantAccessToken],
+    accessTokens: [accessToken, tenantAccessToken],
+    workspaces: { [accessToken]: 'host', [tenantAccessToken]: 'tenant' },
     backend,
   })
   for (const { prepare } of samples) prepare?.()
+  let held = { arrived: 0, released: Promise.resolve() }
+  /** The mail provider, which `holdMail` holds. */
+  async function answerMail(request: Request): Promise<Response> {
+    held.arrived += 1
+    await held.released
+    return mail.fetch(request)
+  }
   const hostOf = ({ definition }: IntegrationSample) => `${definition.name}.test`
-  const servers = new Map<string, typeof globalThis.fetch>([
-    ...samples.map((sample): [string, typeof globalThis.fetch] => [hostOf(sample), sample.provider.fetch]),
+  const servers = new Map<string, (request: Request) => Promise<Response>>([
+    ...samples.map((sample) => [hostOf(sample), sample.provider.fetch] as const),
     ['platform.test', platform.fetch],
-    ['mail.test', mail.fetch],
     ['idp.test', workspace.fetch],
   ])
   const sent: Sent[] = []
@@ -96,7 +117,7 @@ export function createWorld() {
     const request = new Request(input, init)
     const { host } = new URL(request.url)
     // Any server that a deployment names is a mail server.
-    const server = servers.get(host) ?? mail.fetch
+    const server = servers.get(host) ?? answerMail
     const text = await request.clone().text()
     const { method, url, headers } = request
     const leaving = { host, method, url, headers, text }
@@ -106,16 +127,7 @@ export function createWorld() {
 
   function start({ variables = {}, requestTimeoutMs, ...options }: StartOptions = {}) {
     const config = readConfig({
-      PLATFORM_API_URL: 'http://platform.test',
-      PLATFORM_API_TOKEN: credentials.platformToken,
-      MAILER_API_BASE: 'http://mail.test',
-      MAILER_SHARED_API_TOKEN: credentials.mailToken,
-      MAILER_SHARED_FROM_EMAIL: 'shop@example.com',
-      IDP_API_BASE: 'http://idp.test/v1',
-      IDP_SHARED_SECRET_KEY: credentials.secretKey,
-      IDP_SHARED_PUBLISHABLE_KEY: shared?.publishableKey,
-      IDP_PLATFORM_API_BASE: 'http://idp.test/v1',
-      IDP_PLATFORM_API_KEY: credentials.accessToken,
+      ...variablesAt('http://platform.test', 'http://mail.test', 'http://idp.test'),
       // The mail server of the corpus, whose token is a variable.
       EGRESS_ALLOW: 'mail.example.com',
       ...Object.assign({}, ...samples.map((sample) => sample.variables(`http://${hostOf(sample)}`))),
@@ -129,7 +141,23 @@ export function createWorld() {
     )
   }
 
-  return { platform, mail, backend, workspace, sent, overrides, start }
+  return {
+    platform,
+    mail,
+    answerMail,
+    backend,
+    workspace,
+    sent,
+    overrides,
+    start,
+    /** Holds every call to the mail provider until `letGo`. */
+    holdMail(): { arrived: () => number; letGo: () => void } {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const own = { arrived: 0, released: promise }
+      held = own
+      return { arrived: () => own.arrived, letGo: resolve }
+    },
+  }
 }
 
 /** Starts a host between emulators of its own. */
