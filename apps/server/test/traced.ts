@@ -7,25 +7,14 @@ import { afterAll, beforeAll, beforeEach, vi } from 'vitest'
 
 export const exporter = new InMemorySpanExporter()
 
-/** Registers the SDK, as `--import` does before the host starts. */
-function registerSdk(): void {
-  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
-  propagation.setGlobalPropagator(
-    new CompositePropagator({ propagators: [new W3CTraceContextPropagator(), new W3CBaggagePropagator()] }),
-  )
-  trace.setGlobalTracerProvider(
-    new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }),
-  )
-}
-
-function unregisterSdk(): void {
-  for (const api of [trace, propagation, context]) api.disable()
-}
-
-/** Registers the SDK for the tests of a file or of a suite, each without the spans of the one before. */
+/** Registers the SDK for the tests of a file, each without the spans of the one before. */
 export function traceTests(): void {
   beforeAll(() => {
-    registerSdk()
+    context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
+    const propagators = [new W3CTraceContextPropagator(), new W3CBaggagePropagator()]
+    propagation.setGlobalPropagator(new CompositePropagator({ propagators }))
+    const spanProcessors = [new SimpleSpanProcessor(exporter)]
+    trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors }))
     // The pause before a retry is random, up to a limit: this makes it none. The ids of spans are random, too.
     let drawn = 0
     vi.spyOn(Math, 'random').mockImplementation(() => {
@@ -35,7 +24,7 @@ export function traceTests(): void {
   })
   afterAll(() => {
     vi.restoreAllMocks()
-    unregisterSdk()
+    for (const api of [trace, propagation, context]) api.disable()
   })
   beforeEach(() => exporter.reset())
 }
