@@ -2,35 +2,15 @@
 import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createPlatformEmulator, serve } from '@org/core/testing'
-import { createPlatformApi } from '@org/idp-server/testing'
-import { afterAll, describe, expect, it } from 'vitest'
-import { hasRedis, startRedis } from '../../../bench/chaos/redis.ts'
-import { bundle, createFolder, startShipped } from './shipped.ts'
+import { expect, it } from 'vitest'
+import { credentials } from './hosted.ts'
+import { bundle, createFolder } from './shipped.ts'
+import { surround } from './surrounded.ts'
 
-const key = 'ak_of_the_workspace'
-const tenantKey = 'ak_of_a_tenant'
-const platform = createPlatformEmulator({ token: 'platform-token' })
-const provider = createPlatformApi({
-  accessTokens: [key, tenantKey],
-  workspaces: { [key]: 'host', [tenantKey]: 'tenant' },
-})
+const { variables, platform, workspace: provider, ship } = await surround()
 const folder = createFolder()
-const servers = await Promise.all([platform, provider].map((each) => serve(each.fetch)))
-const [platformUrl = '', providerUrl = ''] = servers.map(({ url }) => url)
-const environment: Record<string, string> = {
-  PLATFORM_API_URL: platformUrl,
-  PLATFORM_API_TOKEN: 'platform-token',
-  IDP_PLATFORM_API_KEY: key,
-  IDP_PLATFORM_API_BASE: `${providerUrl}/v1`,
-  IDP_API_BASE: `${providerUrl}/v1`,
-  DELIVERY_STORE: 'sqlite:deliveries.db',
-}
-const host = startShipped({ environment, folder })
-afterAll(async () => {
-  host.kill('SIGKILL')
-  await Promise.all([host.exit, ...servers.map((server) => server.close())])
-})
+const environment = { ...variables, DELIVERY_STORE: 'sqlite:deliveries.db' }
+const host = ship({ environment, folder })
 
 /** Runs the bundle in a process of its own, in the folder of the host. */
 function runOrphans(parameters: readonly string[] = [], variables: Record<string, string> = {}) {
@@ -43,7 +23,7 @@ function runOrphans(parameters: readonly string[] = [], variables: Record<string
   })
 }
 
-/** The orphans by the ids of their applications. */
+/** The output, and the orphans by the ids of their applications. */
 async function findOrphans(...run: Parameters<typeof runOrphans>) {
   const { code, output, errors } = await runOrphans(...run)
   expect({ code, errors }).toEqual({ code: 0, errors: '' })
@@ -60,15 +40,7 @@ const event = (name: string, id: string, timestamp?: string, inputs = {}) => ({
 /** Deploys an application through a host. */
 async function deploy(
   id: string,
-  {
-    by = host,
-    timestamp,
-    inputs,
-  }: {
-    by?: typeof host
-    timestamp?: string
-    inputs?: object
-  } = {},
+  { by = host, timestamp, inputs }: { by?: typeof host; timestamp?: string; inputs?: object } = {},
 ) {
   platform.addDeployment({ id })
   const { body } = await by.send('idp-server', event('DEPLOYMENT_CREATED', id, timestamp, inputs))
@@ -84,78 +56,54 @@ async function removeInVain(id: string) {
   await host.send('idp-server', event('DEPLOYMENT_DELETED', id, '2026-11-20T10:00:00Z'))
 }
 
-describe('orphans.mjs', () => {
-  it('lists the applications that belong to no deployment, with the reason, and changes nothing', async () => {
-    const running = await deploy('running')
-    const removed = await deploy('removed')
-    platform.removeDeployment('removed')
-    const stopped = await deploy('stopped')
-    const shown = platform.deployments.get('stopped')
-    if (shown) shown.status = 'stopped'
-    const deleted = await deploy('deleted')
-    await removeInVain('deleted')
-    const replaced = await deploy('reused')
-    await removeInVain('reused')
-    const used = await deploy('reused', { timestamp: '2026-11-20T11:00:00Z' })
-    const { applicationId: byHand } = provider.addApplication({ name: 'By \u001b[31mhand\u202e' }, 'host')
-    // A create that took effect after the host gave up.
-    provider.faults.add({ method: 'POST', path: '/v1/platform/applications', cut: 'before' })
-    platform.addDeployment({ id: 'late' })
-    expect(await host.send('idp-server', event('DEPLOYMENT_CREATED', 'late'))).toMatchObject({ status: 504 })
-    const { applicationId: late } = provider.addApplication({ name: 'Shop late' }, 'host')
-    const calls = provider.calls.length
+it('orphans.mjs lists the applications that belong to no deployment, with the reason, and changes nothing', async () => {
+  const running = await deploy('running')
+  const removed = await deploy('removed')
+  platform.removeDeployment('removed')
+  const stopped = await deploy('stopped')
+  Object.assign(platform.deployments.get('stopped') ?? {}, { status: 'stopped' })
+  const deleted = await deploy('deleted')
+  await removeInVain('deleted')
+  const replaced = await deploy('reused')
+  await removeInVain('reused')
+  const used = await deploy('reused', { timestamp: '2026-11-20T11:00:00Z' })
+  const { applicationId: byHand } = provider.addApplication({ name: 'By \u001b[31mhand\u202e' }, 'host')
+  const calls = provider.calls.length
 
-    const { output, orphans } = await findOrphans()
-    const orphaned = (reason: string) => expect.objectContaining({ state: 'orphaned', reason })
-    expect(orphans).toEqual(
-      new Map<string, unknown>([
-        [removed, orphaned('The platform does not know its deployment removed.')],
-        [stopped, orphaned('The platform shows its deployment stopped as stopped.')],
-        [deleted, orphaned('Its deployment deleted was deleted.')],
-        [replaced, orphaned(`Its deployment reused uses ${used}.`)],
-        [byHand, expect.objectContaining({ state: 'unrecorded' })],
-        [late, expect.objectContaining({ name: 'Shop late' })],
-      ]),
-    )
-    expect(orphans.get(removed)).toMatchObject({ name: 'Shop removed', deploymentId: 'removed' })
-    expect(output).not.toContain(running)
-    // A name cannot change how a terminal shows the list.
-    for (const character of ['\u001b', '\u202e']) expect(output).not.toContain(character)
-    expect(provider.calls.slice(calls).map(({ method }) => method)).toEqual(['GET'])
-  })
+  const { output, orphans } = await findOrphans()
+  const orphaned = (reason: string) => expect.objectContaining({ state: 'orphaned', reason })
+  expect(orphans).toEqual(
+    new Map<string, unknown>([
+      [removed, orphaned('The platform does not know its deployment removed.')],
+      [stopped, orphaned('The platform shows its deployment stopped as stopped.')],
+      [deleted, orphaned('Its deployment deleted was deleted.')],
+      [replaced, orphaned(`Its deployment reused uses ${used}.`)],
+      [byHand, expect.objectContaining({ state: 'unrecorded' })],
+    ]),
+  )
+  expect(orphans.get(removed)).toMatchObject({ name: 'Shop removed', deploymentId: 'removed' })
+  expect(output).not.toContain(running)
+  // A name cannot change how a terminal shows the list.
+  for (const character of ['\u001b', '\u202e']) expect(output).not.toContain(character)
+  expect(provider.calls.slice(calls).map(({ method }) => method)).toEqual(['GET'])
+})
 
-  it('lists no application of a deployment that the platform publishes, if it is told the deployment', async () => {
-    // Another host, with a store of its own.
-    const other = startShipped({ environment: { ...environment, DELIVERY_STORE: 'memory:' } })
-    const application = await deploy('elsewhere', { by: other })
-    other.kill('SIGKILL')
-    expect((await findOrphans()).orphans.get(application)).toMatchObject({ state: 'unrecorded' })
-    writeFileSync(join(folder, 'ids.txt'), 'running\r\nelsewhere\n\nnobody\n')
-    expect((await findOrphans(['ids.txt'])).orphans.has(application)).toBe(false)
-    platform.removeDeployment('elsewhere')
-    expect((await findOrphans(['ids.txt'])).orphans.get(application)).toMatchObject({ state: 'unrecorded' })
-  })
+it('orphans.mjs lists no application of a deployment that the platform publishes, if it is told the deployment', async () => {
+  // Another host, with a store of its own.
+  const application = await deploy('elsewhere', { by: ship() })
+  expect((await findOrphans()).orphans.get(application)).toMatchObject({ state: 'unrecorded' })
+  writeFileSync(join(folder, 'ids.txt'), 'running\r\nelsewhere\n\nnobody\n')
+  expect((await findOrphans(['ids.txt'])).orphans.has(application)).toBe(false)
+  platform.removeDeployment('elsewhere')
+  expect((await findOrphans(['ids.txt'])).orphans.get(application)).toMatchObject({ state: 'unrecorded' })
+})
 
-  it('searches the workspace of the token that it is given', async () => {
-    const application = await deploy('tenant', { inputs: { platformApiKey: tenantKey } })
-    const { applicationId: stranger } = provider.addApplication({ name: 'Stranger' }, 'tenant')
-    const { orphans } = await findOrphans([], { IDP_PLATFORM_API_KEY: tenantKey })
-    expect([...orphans.keys()]).toEqual([stranger])
-    expect((await findOrphans()).orphans.has(application)).toBe(false)
-  })
-
-  it.skipIf(!hasRedis)('reads the record of a host on Redis', async () => {
-    const redis = await startRedis()
-    const other = startShipped({ environment: { ...environment, DELIVERY_STORE: redis.url } })
-    // A host listens before it has reached its store: an event is 503 until then.
-    const readiness = `${await other.url}/readyz`
-    await expect.poll(async () => (await fetch(readiness)).status).toBe(200)
-    const application = await deploy('redis', { by: other })
-    const { orphans } = await findOrphans([], { DELIVERY_STORE: redis.url })
-    other.kill('SIGKILL')
-    await redis.close()
-    expect(orphans.has(application)).toBe(false)
-  })
+it('orphans.mjs searches the workspace of the token that it is given', async () => {
+  const { tenantAccessToken } = credentials
+  await deploy('tenant', { inputs: { platformApiKey: tenantAccessToken } })
+  const { applicationId: stranger } = provider.addApplication({ name: 'Stranger' }, 'tenant')
+  const { orphans } = await findOrphans([], { IDP_PLATFORM_API_KEY: tenantAccessToken })
+  expect([...orphans.keys()]).toEqual([stranger])
 })
 
 // At the same time, because each waits for a process of its own.
