@@ -1,7 +1,8 @@
 import { once } from 'node:events'
-import type { RequestListener } from 'node:http'
+import type { RequestListener, ServerResponse } from 'node:http'
 import { connect } from 'node:net'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { createDrain } from '../src/runtimes/drain.ts'
 import { createOneAtATime } from '../src/runtimes/one-at-a-time.ts'
 
 const HOST = 'host: host.test\r\n'
@@ -10,7 +11,7 @@ const ask = (path = '/', more = HOST) => `GET ${path} HTTP/1.1\r\n${more}\r\n`
 /** Starts a server, which answers `/held` when `letGo` is called, and every other request at once. */
 async function start(answer: RequestListener = (_, outgoing) => outgoing.end(), unreadMs = 15_000) {
   const { promise: held, resolve: letGo } = Promise.withResolvers<void>()
-  const { server } = createOneAtATime({ unreadMs }, async (incoming, outgoing) => {
+  const { server, hasWaiting } = createOneAtATime({ unreadMs }, async (incoming, outgoing) => {
     if (incoming.url === '/held') await held
     answer(incoming, outgoing)
   })
@@ -34,22 +35,19 @@ async function start(answer: RequestListener = (_, outgoing) => outgoing.end(), 
     })
     socket.pause().write(text)
     const answers = () => received.match(/HTTP\/1.1 \d+/g) ?? []
-    return Object.assign(socket, { answers })
+    return Object.assign(socket, { answers, received: () => received })
   }
-  /** Waits until other connections had many turns. */
-  async function passTurns(count: number): Promise<void> {
-    for (let turn = 0; turn < count; turn += 1)
-      await once(open(ask('/', `${HOST}connection: close\r\n`)).resume(), 'close')
-  }
-  return { open, letGo, passTurns, parsed: () => parsed }
+  return { open, letGo, parsed: () => parsed, drain: createDrain(server, { hasWaiting }) }
 }
 
 it('a connection on which a request waits is not read until the last one begins', async () => {
-  const { open, letGo, passTurns, parsed } = await start()
+  const { open, letGo, parsed } = await start()
   const sender = open(ask('/held') + ask() + ask()).resume()
   await expect.poll(parsed).toBe(3)
   await new Promise<void>((resolve) => sender.write(ask() + ask(), () => resolve()))
-  await passTurns(5)
+  // Other connections have many turns.
+  for (let turn = 0; turn < 5; turn += 1)
+    await once(open(ask('/', `${HOST}connection: close\r\n`)).resume(), 'close')
   expect(parsed()).toBe(3 + 5)
   letGo()
   await expect.poll(sender.answers).toHaveLength(5)
@@ -100,4 +98,23 @@ it.each([
   const sender = open(`GET / HTTP/${version}\r\nconnection: close\r\n${more}\r\n`).resume()
   await once(sender, 'close')
   expect(sender.answers()).toEqual([expected])
+})
+
+it('a server that drains waits for the end of a response that has begun', async () => {
+  const begun = Promise.withResolvers<ServerResponse>()
+  const { open, drain } = await start((_, outgoing) => {
+    outgoing.write('one ')
+    begun.resolve(outgoing)
+  })
+  const reader = open(ask()).resume()
+  const left = once(reader, 'close')
+  const response = await begun.promise
+  await expect.poll(reader.received).toContain('one ')
+  const finish = vi.fn(async () => {})
+  // Idle connections have been idle for long enough, and no event is under way.
+  const closed = drain.close(finish, 10_000)
+  await expect.poll(() => finish.mock.calls.length).toBe(1)
+  response.end('two')
+  await Promise.all([left, closed])
+  expect(reader.received()).toContain('two')
 })

@@ -9,22 +9,16 @@ it('the platform of docs/platform-api.md serves a host: deployments, reports, fu
   const { platformToken, webhookSecret } = credentials
   const hostServer = await serve((request) => handle(request))
   onTestFinished(() => hostServer.close())
-  vi.stubEnv('HOST_URL', hostServer.url)
-  vi.stubEnv('PORT', '0')
-  vi.stubEnv('PLATFORM_API_TOKEN', platformToken)
-  vi.stubEnv('PLATFORM_WEBHOOK_SECRET', webhookSecret)
+  const variables = { PLATFORM_API_TOKEN: platformToken, PLATFORM_WEBHOOK_SECRET: webhookSecret }
+  for (const [name, value] of Object.entries({ ...variables, HOST_URL: hostServer.url, PORT: '0' }))
+    vi.stubEnv(name, value)
   onTestFinished(() => void vi.unstubAllEnvs())
-  const [example] = await writeExamples(
-    join(import.meta.dirname, '..'),
-    ['../../docs/platform-api.md'],
-    'readme',
-  )
+  const folder = join(import.meta.dirname, '..')
+  const [example] = await writeExamples(folder, ['../../docs/platform-api.md'], 'readme')
   const { deployments, send, server } = await import(example?.path ?? '')
   onTestFinished(() => server.close().closeAllConnections())
   const platform = `http://127.0.0.1:${server.address().port}`
-  const { host, world } = startHost({
-    variables: { PLATFORM_API_URL: platform, PLATFORM_WEBHOOK_SECRET: webhookSecret },
-  })
+  const { host, world } = startHost({ variables: { ...variables, PLATFORM_API_URL: platform } })
   const handle = async (request: Request) => host.fetch(request)
   world.overrides.set(new URL(platform).host, ({ url, method, headers, text }) =>
     fetch(url, { method, headers, ...(text && { body: text }) }),
@@ -39,10 +33,8 @@ it('the platform of docs/platform-api.md serves a host: deployments, reports, fu
   await send('mailer', { name: 'METRIC_UPDATE', deployment })
   // The provider asks to wait for no time at all, so that nobody waits.
   world.mail.faults.add({ status: 429, headers: { 'retry-after': '0' }, times: 4 })
-  expect(await send('mailer', { ...calling('sendEmail', message), deployment })).toHaveProperty(
-    'result.messageId',
-  )
-  expect(world.mail.messages).toHaveLength(1)
+  const sent = await send('mailer', { ...calling('sendEmail', message), deployment })
+  expect(world.mail.messages).toMatchObject([{ messageId: sent.result.messageId }])
   expect(await send('mailer', { name: 'DEPLOYMENT_DELETED', deployment })).toEqual({ status: 'stopped' })
   expect(deployments.get('dep_1')).toMatchObject({
     status: 'stopped',
@@ -58,6 +50,5 @@ it('the platform of docs/platform-api.md serves a host: deployments, reports, fu
   }
   for (const _ of [1, 2])
     expect((await fetch(`${platform}/deployments/dep_1/logs`, repeated)).status).toBe(200)
-  const { logs } = deployments.get('dep_1')
-  expect(logs.filter(({ message }: { message: string }) => message === 'Once.')).toHaveLength(1)
+  expect(JSON.stringify(deployments.get('dep_1').logs).match(/Once\./g)).toHaveLength(1)
 })
