@@ -14,7 +14,7 @@ export interface HttpParts {
   body: string
 }
 
-export type FunctionProcess = Awaited<ReturnType<typeof startFunction>>
+type FunctionProcess = Awaited<ReturnType<typeof startFunction>>
 
 export async function startLambda(variables: Variables): Promise<Target> {
   const running = await startFunction('lambda', variables)
