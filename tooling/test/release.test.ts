@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
@@ -45,7 +45,7 @@ it('a release publishes its tarballs, unless one changed after it was packed', (
   expect(run).toThrow('changed after it was packed')
 })
 
-it('packages have versions of their own: a break in core leaves a patch of the mailer a patch', () => {
+it('packages and the host have versions of their own: a break in core leaves a patch of the mailer a patch', () => {
   const folder = createFolder()
   const put = (path: string, text: string) => writeFileSync(join(folder, path), text)
   const read = (path: string) => readFileSync(join(folder, path), 'utf8')
@@ -67,9 +67,9 @@ it('packages have versions of their own: a break in core leaves a patch of the m
     mkdirSync(join(folder, path), { recursive: true })
     put(`${path}/package.json`, JSON.stringify({ ...manifest, version: '0.1.0' }))
   }
-  for (const file of ['package.json', '.changeset/config.json', '.changeset/changelog.mjs'])
-    cpSync(join(root, file), join(folder, file))
-  put('pnpm-workspace.yaml', 'packages: [packages/*]')
+  const unpublished = globSync('{apps/*,bench,tooling,tooling/openapi}/package.json', { cwd: root })
+  const others = ['package.json', 'pnpm-workspace.yaml', '.changeset/config.json', '.changeset/changelog.mjs']
+  for (const file of [...unpublished, ...others]) cpSync(join(root, file), join(folder, file))
   run('git', 'init', '-qb', 'main')
 
   const core = '---\n"@org/core": minor\n---\n\nAn error has another name.'
@@ -86,6 +86,10 @@ it('packages have versions of their own: a break in core leaves a patch of the m
   expect(notes).toContain(`A header is shorter. ([${changed}](https://`)
   expect(notes).toContain('Updated @org/core@0.2.0.')
   expect(notes).not.toMatch(/folded|another name/)
+  expect(read('apps/server/CHANGELOG.md')).toMatch(
+    /## 0\.0\.2\n\n.*Updated @org\/core@0\.2\.0, .*## 0\.0\.1\n/s,
+  )
+  expect(unpublished.filter((file) => read(file).includes('"version": "0.0.1"'))).toEqual([])
 })
 
 it.each(findPublishable())('npm publishes no folder of $name, whose ranges exist only here', ({ path }) => {
