@@ -1,17 +1,27 @@
-import { addressOf } from './events.ts'
-import type { World } from './run.ts'
+import { addressOf, type Delivery } from './events.ts'
 import { isRecord, type Received } from './sender.ts'
+import type { World } from './world.ts'
 
-type Watched = Pick<World, 'journal'>
+/** What a scenario reports: anything in `violations` fails the run. */
+export interface Findings {
+  figures: Record<string, number | string>
+  violations: string[]
+}
+
+/** Adds to a figure. */
+export function count({ figures }: Findings, name: string, by = 1): void {
+  figures[name] = Number(figures[name] ?? 0) + by
+}
 
 /** The number of mails that were sent for an id. */
-export const timesSent = ({ journal }: Watched, id: string) => journal.timesSent.get(addressOf(id)) ?? 0
+export const timesSent = ({ journal }: Pick<World, 'journal'>, id: string) =>
+  journal.timesSent.get(addressOf(id)) ?? 0
 
-export const sentTwice = ({ journal }: Watched): string[] =>
+export const sentTwice = ({ journal }: World): string[] =>
   [...journal.timesSent].flatMap(([address, times]) => (times > 1 ? [`${address} got ${times} mails`] : []))
 
 /** Compares each message of a response with the mails that the provider accepted. */
-export function checkMessages(world: Watched, id: string, { result }: Received['body']) {
+export function checkMessages(world: World, id: string, { result }: Received['body']) {
   if (!isRecord(result)) return []
   const results = Array.isArray(result.results) ? result.results : [{ status: 'sent' }]
   return results.map(({ index, status }: { index?: number; status: unknown }) => {
@@ -31,6 +41,28 @@ export function checkPublished({ idp, platform, journal }: World, deployment: st
   const different = journal.outputs.get(deployment)?.size ?? 0
   if (different !== 1) violations.push(`${deployment}: ${different} different outputs were published`)
   return violations
+}
+
+/** Checks the last response to each event of a load, and all its effects. */
+export function checkLoad(
+  world: World,
+  found: Findings,
+  ended: readonly { delivery: Delivery; response: Received }[],
+): void {
+  const { idp, platform } = world
+  for (const { delivery, response } of ended) {
+    const { id, route } = delivery
+    count(found, 'events')
+    if (response.body.code === 'outcome_unknown') count(found, 'outcome_unknown')
+    else if (response.status !== 200) found.violations.push(`${id}: ${quote(response)}`)
+    else if (route === 'idp-server') found.violations.push(...checkPublished(world, id))
+    else if (route === 'mailer')
+      for (const { violation } of checkMessages(world, id, response.body))
+        if (violation) found.violations.push(`${id}: ${violation}`)
+  }
+  found.violations.push(...sentTwice(world))
+  const surplus = idp.applications.size - platform.deployments.size
+  if (surplus !== 0) found.violations.push(`${surplus} applications more than deployments`)
 }
 
 export function tally<Item>(items: Iterable<Item>, keyOf: (item: Item) => string | number): string {

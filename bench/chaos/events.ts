@@ -7,19 +7,16 @@ export interface Delivery {
 
 export const addressOf = (id: string) => `${id}@example.org`
 
-export const created = (
-  deployment: string,
-  applicationName: string,
-  id = `${deployment}_created`,
-): Delivery => ({
+/** The event has the id of the deployment. */
+export const created = (id: string, applicationName = id): Delivery => ({
   route: 'idp-server',
   id,
-  event: { name: 'DEPLOYMENT_CREATED', deployment: { id: deployment, inputs: { applicationName } } },
+  event: { name: 'DEPLOYMENT_CREATED', deployment: { id, inputs: { applicationName } } },
 })
 
-export const deleted = (deployment: string, id = `${deployment}_deleted`): Delivery => ({
+export const deleted = (deployment: string): Delivery => ({
   route: 'idp-server',
-  id,
+  id: `${deployment}_deleted`,
   event: { name: 'DEPLOYMENT_DELETED', deployment: { id: deployment } },
 })
 

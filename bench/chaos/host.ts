@@ -1,45 +1,52 @@
 /**
- * The host as chaos runs start it, with a lease and a settle time of the run. Its store reports every write and can
- * end the process at one of them. The configuration of the product has no such options.
+ * The host as chaos runs start it, with a lease and a settle time of the run. It tells the run of each write to its
+ * store, before and after, and waits for the answer. The configuration of the product has no such options.
  */
-import { writeSync } from 'node:fs'
 import { flushCompileCache } from 'node:module'
 import { readConfig } from '../../apps/server/src/host.ts'
 import { run } from '../../apps/server/src/runtimes/run.ts'
 import type { DeliveryStore } from '../../packages/core/src/index.ts'
-import { type Claim, dyingAt, endLeases, type Order } from './dying-store.ts'
 import { prepareCaller } from './way.ts'
+import type { StoreWrite } from './world.ts'
 
 prepareCaller()
-const config = readConfig(process.env)
-let order: Order | undefined
-let opened: DeliveryStore | undefined
-process.on('message', async (message: Order | { endLeases: Claim[] }) => {
-  if (!('endLeases' in message)) order = message
-  else if (opened) await endLeases(opened, message.endLeases)
-  process.send?.({ done: true })
-})
 // The process ends with its parent.
 process.on('disconnect', () => process.exit(1))
+const config = readConfig(process.env)
+const { CHAOS_STEPS = '', CHAOS_LEASE_MS = 30_000, CHAOS_SETTLE_MS = 1_000 } = process.env
 
+/** Tells of every write except renewals. */
+function watch(store: DeliveryStore): DeliveryStore {
+  async function tell(write: StoreWrite & { number?: unknown }): Promise<unknown> {
+    const response = await fetch(CHAOS_STEPS, { method: 'POST', body: JSON.stringify(write) })
+    return response.json()
+  }
+  const watched =
+    <Lease extends object, Rest extends object[], Result>(
+      write: (lease: Lease, ...rest: Rest) => Promise<Result>,
+    ) =>
+    async (lease: Lease & { subject: string; owner?: string }, ...rest: Rest) => {
+      const { subject, owner = '' } = lease
+      const told = { lease: { subject, owner }, steps: rest.flatMap(Object.keys) }
+      const number = await tell({ when: 'before', ...told })
+      const result = await write(lease, ...rest)
+      await tell({ when: 'after', ...told, number })
+      return result
+    }
+  return {
+    ...store,
+    claim: watched(store.claim),
+    advance: watched(store.advance),
+    complete: watched(store.complete),
+    release: watched(store.release),
+    reserve: watched(store.reserve),
+  }
+}
+
+const idpServer = { ...config.idpServer, settleMs: Number(CHAOS_SETTLE_MS) }
 await run(
-  {
-    ...config,
-    leaseMs: Number(process.env.CHAOS_LEASE_MS),
-    idpServer: { ...config.idpServer, settleMs: Number(process.env.CHAOS_SETTLE_MS) },
-  },
-  {
-    environment: process.env,
-    wrapStore(store) {
-      opened = store
-      return dyingAt(store, {
-        order: () => order,
-        // Synchronously, so that the report arrives even if the process dies next.
-        report: (write) => writeSync(1, `${JSON.stringify({ chaos: write })}\n`),
-        die: (signal) => process.kill(process.pid, signal),
-      })
-    },
-  },
+  { ...config, leaseMs: Number(CHAOS_LEASE_MS), idpServer },
+  { environment: process.env, wrapStore: watch },
 )
 // Now, because most hosts are killed.
 flushCompileCache()

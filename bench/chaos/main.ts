@@ -4,11 +4,11 @@
  * `failover` takes, and `--only <text>` runs the cases of `outage` whose name has it.
  */
 import { parseArgs } from 'node:util'
+import type { Findings } from './checks.ts'
 import { failover } from './scenarios/failover.ts'
-import { kill } from './scenarios/kill.ts'
+import { kill, pausedHolder } from './scenarios/interruptions.ts'
 import { lives } from './scenarios/lives.ts'
 import { outage } from './scenarios/outage.ts'
-import { pausedHolder } from './scenarios/pause.ts'
 import { redisOutage } from './scenarios/redis.ts'
 
 const scenarios = [kill, pausedHolder, redisOutage, failover, lives, outage]
@@ -37,13 +37,15 @@ for (const { name, shows, run } of scenarios) {
   if (positionals.length > 0 && !positionals.includes(name)) continue
   const began = performance.now()
   console.log(`${name}: ${shows}`)
-  const { figures, violations } = await run({
+  const found: Findings = { figures: {}, violations: [] }
+  await run(found, {
     seed,
     minutes: Number(values.minutes),
     seeds: Number(values.seeds),
     only: values.only,
     say: (line) => console.log(`  … ${line}`),
   })
+  const { figures, violations } = found
   for (const [what, figure] of Object.entries(figures)) console.log(`  ${what}: ${figure}`)
   for (const violation of violations) console.log(`  VIOLATION ${violation}`)
   failed ||= violations.length > 0

@@ -42,18 +42,14 @@ export function createSender(hosts: readonly { url: string }[], journal: Pick<Jo
 
   return {
     once,
-    /**
-     * Retries until the response is final.
-     *
-     * @throws after `timeoutMs`
-     */
-    async untilFinal(delivery: Delivery, timeoutMs = 30_000): Promise<Received> {
+    /** Retries until the response is final, at most for `timeoutMs`. */
+    async untilFinal(delivery: Delivery, timeoutMs = 30_000, host?: number): Promise<Received> {
       const end = Date.now() + timeoutMs
       for (let waitMs = 50; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
-        const received = await once(delivery)
+        const received = await once(delivery, host)
         const { status, body, retryAfter } = received
-        if (status === 200 || (status >= 400 && body.retryable === false)) return received
-        if (Date.now() > end) throw new Error(`${delivery.id}: still ${status} ${JSON.stringify(body)}`)
+        const isFinal = status === 200 || (status >= 400 && body.retryable === false)
+        if (isFinal || Date.now() > end) return received
         await pause(Math.max(waitMs * (0.5 + Math.random()), 1_000 * retryAfter))
       }
     },

@@ -1,13 +1,31 @@
+/** Hosts in processes of their own, and everything outside them as emulators in this process. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createPlatformEmulator, serve } from '../../packages/core/src/testing/index.ts'
 import { createPlatformApi } from '../../packages/idp-server/src/testing/index.ts'
 import { createMailProvider } from '../../packages/mailer/src/testing/index.ts'
+import { nextPort, startServer } from '../shared/processes.ts'
+import { type RedisServer, startRedis } from './redis.ts'
+import { createSender, type Sender } from './sender.ts'
 
-/** A call of a host, before it takes effect or after. */
+/** A call of a host or a write to its store, before it takes effect or after. */
 interface Step {
-  to: 'mail' | 'idp' | 'platform'
+  /** The same before and after; it counts the steps of all hosts. */
+  number: number
+  to: 'mail' | 'idp' | 'platform' | 'store'
   method: string
   path: string
   when: 'before' | 'after'
+}
+
+/** A write to the store, which a host tells of before and after. */
+export interface StoreWrite {
+  when: 'before' | 'after'
+  /** The claim that asks for the write, or that it asks for. */
+  lease: { subject: string; owner: string }
+  /** The names of the steps that it records. */
+  steps: string[]
 }
 
 /** Counts the effects outside the hosts, and their responses. A run is judged by it. */
@@ -25,10 +43,8 @@ export interface Journal {
 /** Signs the platform's deliveries. */
 export const webhookSecret = `whsec_${btoa('the secret of the chaos runs')}`
 
-export type Outside = Awaited<ReturnType<typeof startOutside>>
-
-/** Starts everything outside the hosts, as emulators in this process. */
-export async function startOutside() {
+/** Starts everything outside the hosts. */
+async function startOutside(mailPort?: number) {
   const mail = createMailProvider({ apiTokens: ['shared-token'] })
   const idp = createPlatformApi()
   const platform = createPlatformEmulator()
@@ -43,26 +59,32 @@ export async function startOutside() {
     idp,
     platform,
     journal,
+    /** The writes to the store. A scenario may empty the list. */
+    writes: [] as StoreWrite[],
+    steps: 0,
     /** Runs at every step, which waits for it. It can kill a host. */
     atStep: (_: Step): void | Promise<void> => {},
   }
 
   /** Serves an emulator, and writes its effects to the journal after each call. */
-  const watched = (to: Step['to'], emulate: typeof fetch, record: () => void) =>
-    serve(async (request) => {
-      const { pathname: path } = new URL(request.url)
-      await outside.atStep({ to, method: request.method, path, when: 'before' })
-      const copy = request.clone()
-      const response = await emulate(request).finally(record)
-      if (to === 'platform' && request.method !== 'GET' && response.ok) {
+  const watched = (to: Step['to'], emulate: typeof fetch, record: () => void, port?: number) =>
+    serve(
+      async (request) => {
+        const { pathname: path } = new URL(request.url)
+        const step = { number: ++outside.steps, to, method: request.method, path }
+        await outside.atStep({ ...step, when: 'before' })
+        const copy = request.clone()
+        const response = await emulate(request).finally(record)
         const [, , deployment = '', what] = path.split('/')
-        const outputs = journal.outputs.get(deployment) ?? new Set()
-        if (what === 'outputs')
+        if (to === 'platform' && what === 'outputs' && request.method !== 'GET' && response.ok) {
+          const outputs = journal.outputs.get(deployment) ?? new Set()
           journal.outputs.set(deployment, outputs.add(JSON.stringify(await copy.json())))
-      }
-      await outside.atStep({ to, method: request.method, path, when: 'after' })
-      return response
-    })
+        }
+        await outside.atStep({ ...step, when: 'after' })
+        return response
+      },
+      { port },
+    )
 
   function recordMails(): void {
     for (const address of mail.messages.splice(0).flatMap(({ to }) => to))
@@ -73,24 +95,96 @@ export async function startOutside() {
     for (const id of idp.applications.keys()) journal.applications.add(id)
   }
 
-  const mailServer = await watched('mail', mail.fetch, recordMails)
-  const idpServer = await watched('idp', idp.fetch, recordApplications)
-  const platformServer = await watched('platform', platform.fetch, () => {})
+  const servers = [
+    await watched('mail', mail.fetch, recordMails, mailPort),
+    await watched('idp', idp.fetch, recordApplications),
+    await watched('platform', platform.fetch, () => {}),
+    await serve(async (request) => {
+      const { number = ++outside.steps, ...write }: StoreWrite & { number?: number } = await request.json()
+      outside.writes.push(write)
+      const { when, lease } = write
+      await outside.atStep({ number, to: 'store', method: 'PUT', path: lease.subject, when })
+      return Response.json(number)
+    }),
+  ]
+  const [mailServer, idpServer, platformServer, steps] = servers.map(({ url }) => url)
   return Object.assign(outside, {
     /** The variables of a host that calls the emulators. */
     variables: {
-      PLATFORM_API_URL: platformServer.url,
+      PLATFORM_API_URL: `${platformServer}`,
       PLATFORM_WEBHOOK_SECRET: webhookSecret,
-      LOG_LEVEL: 'info',
-      MAILER_API_BASE: mailServer.url,
+      MAILER_API_BASE: `${mailServer}`,
       MAILER_SHARED_API_TOKEN: 'shared-token',
       MAILER_SHARED_FROM_EMAIL: 'shop@example.com',
       IDP_PLATFORM_API_KEY: 'ak_emulated',
-      IDP_PLATFORM_API_BASE: `${idpServer.url}/v1`,
-      IDP_API_BASE: `${idpServer.url}/v1`,
+      IDP_PLATFORM_API_BASE: `${idpServer}/v1`,
+      IDP_API_BASE: `${idpServer}/v1`,
+      CHAOS_STEPS: `${steps}`,
     },
-    async close() {
-      await Promise.all([mailServer, idpServer, platformServer].map((server) => server.close()))
-    },
+    close: () => Promise.all(servers.map((server) => server.close())),
   })
+}
+
+const source = new URL('./host.ts', import.meta.url).pathname
+/** Strips the types once for all starts, which halves the time of a start. */
+const NODE_COMPILE_CACHE = new URL('../.data/compile-cache', import.meta.url).pathname
+const NODE_OPTIONS = '--conditions=@org/source --disable-warning=ExperimentalWarning'
+
+export type HostProcess = Awaited<ReturnType<typeof startHost>>
+
+/** Starts a host in a process of its own, and resolves when it is ready. It restarts on the same port. */
+async function startHost(given: Record<string, string>) {
+  const port = nextPort()
+  const environment = { ...given, NODE_COMPILE_CACHE, NODE_OPTIONS }
+  const start = () => startServer(source, '/readyz', { environment, port, ipc: true })
+  let running = await start()
+  return {
+    url: running.url,
+    get process() {
+      return running
+    },
+    async restart() {
+      if (!running.alive) running = await start()
+    },
+  }
+}
+
+interface WorldOptions {
+  store: 'redis' | 'sqlite'
+  /** The variables of each host that it does not share with the others; `CHAOS_LEASE_MS` is its lease. */
+  hosts: readonly Record<string, string>[]
+  /** The port of the mail provider. */
+  mailPort?: number
+}
+
+export type World = Awaited<ReturnType<typeof startOutside>> & {
+  hosts: HostProcess[]
+  sender: Sender
+  redis: RedisServer | undefined
+}
+
+/** Starts hosts and everything outside them, runs `body`, and ends what it has started. */
+export async function arranged<Result>(
+  { store, hosts: own, mailPort }: WorldOptions,
+  body: (world: World) => Promise<Result>,
+): Promise<Result> {
+  const outside = await startOutside(mailPort)
+  const folder = mkdtempSync(join(tmpdir(), 'chaos-'))
+  const redis = store === 'redis' ? await startRedis() : undefined
+  const shared = { DELIVERY_STORE: redis?.url ?? `sqlite:${join(folder, 'deliveries.db')}` }
+  const hosts: HostProcess[] = []
+  Object.assign(outside.variables, shared)
+  try {
+    const start = async (variables: Record<string, string>, index: number) => {
+      hosts[index] = await startHost({ ...outside.variables, ...variables })
+    }
+    await Promise.all(own.map(start))
+    const sender = createSender(hosts, outside.journal)
+    return await body(Object.assign(outside, { hosts, sender, redis }))
+  } finally {
+    for (const host of hosts) host.process.child.kill('SIGKILL')
+    await redis?.close()
+    await outside.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
 }

@@ -23,8 +23,6 @@ export interface LaunchOptions {
   /** A file descriptor for standard output, which is piped otherwise. */
   output?: number
   ipc?: boolean
-  /** Gets each line of output; a line for which it returns `true` is not kept in the log. */
-  onLine?: (line: string) => boolean
 }
 
 export type Process = ReturnType<typeof launch>
@@ -35,7 +33,7 @@ process.once('exit', () => {
 })
 
 export function launch(command: string, options: LaunchOptions = {}) {
-  const { parameters = [], environment = {}, cwd, core, output, ipc = false, onLine } = options
+  const { parameters = [], environment = {}, cwd, core, output, ipc = false } = options
   const stdio: StdioOptions = ['ignore', output ?? 'pipe', 'pipe', ...(ipc ? (['ipc'] as const) : [])]
   const env = { PATH: process.env.PATH, ...environment }
   const child = spawn(...pinned(core, command, parameters), { stdio, env, cwd })
@@ -44,7 +42,7 @@ export function launch(command: string, options: LaunchOptions = {}) {
   for (const stream of [child.stdout, child.stderr]) {
     if (!stream) continue
     createInterface({ input: stream }).on('line', (line) => {
-      if (!onLine?.(line) && log.push(line) > LINES_KEPT) log.shift()
+      if (log.push(line) > LINES_KEPT) log.shift()
       lines.emit('line', line)
     })
   }
@@ -98,9 +96,8 @@ export type ServerProcess = Awaited<ReturnType<typeof startServer>>
 export async function startServer(
   file: string,
   path: string,
-  { environment, ...options }: LaunchOptions = {},
+  { environment, port = nextPort(), ...options }: LaunchOptions & { port?: number } = {},
 ) {
-  const port = nextPort()
   const began = performance.now()
   const elapsed = () => performance.now() - began
   const server = launchNode(file, { ...options, environment: { ...environment, PORT: String(port) } })

@@ -3,23 +3,23 @@ import { type World as Lives, runLives } from '../../../packages/core/test/lives
 import { Provisioned } from '../../../packages/core/test/lives/provisioned.ts'
 import { timesSent } from '../checks.ts'
 import { addressOf } from '../events.ts'
-import { arranged, type Scenario, type World } from '../run.ts'
+import type { Scenario } from '../scenario.ts'
+import { arranged, type World } from '../world.ts'
 
 const LIVES_PER_SEED = 20
 
 export const lives: Scenario = {
   name: 'lives',
   shows: 'random lives of deployments on idp-server and mailer agree with a model of the contract',
-  run: ({ seed, seeds }) =>
-    arranged({ store: 'sqlite', hosts: 1, settleMs: 600_000 }, (world) => {
-      const parameters = { seed, numRuns: LIVES_PER_SEED * seeds }
-      return runLives(createLives(world), parameters).then(
-        (answers) => ({
-          figures: { lives: parameters.numRuns, answers: [...answers].join(', ') },
-          violations: [],
-        }),
-        ({ message, cause }: Error) => ({ figures: {}, violations: [`${message}\n${cause}`] }),
-      )
+  run: ({ figures, violations }, { seed, seeds }) =>
+    arranged({ store: 'sqlite', hosts: [{ CHAOS_SETTLE_MS: '600000' }] }, async (world) => {
+      figures.lives = LIVES_PER_SEED * seeds
+      try {
+        const answers = await runLives(createLives(world), { seed, numRuns: LIVES_PER_SEED * seeds })
+        figures.answers = [...answers].join(', ')
+      } catch (error) {
+        violations.push(error instanceof Error ? `${error.message}\n${error.cause}` : String(error))
+      }
     }),
 }
 

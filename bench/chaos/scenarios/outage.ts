@@ -1,10 +1,12 @@
 import type { Fault } from '../../../packages/core/src/testing/index.ts'
 import { type BatchJournal, createMailer, type MessageRecord } from '../../../packages/mailer/src/index.ts'
-import { sentTwice, tally, timesSent } from '../checks.ts'
+import { nextPort } from '../../shared/processes.ts'
+import { type Findings, quote, sentTwice, tally, timesSent } from '../checks.ts'
 import { pause, startLoad } from '../clock.ts'
 import { addressOf, sendEmail, sendEmails } from '../events.ts'
-import { arranged, type Findings, joined, type Scenario, type World } from '../run.ts'
+import type { Scenario } from '../scenario.ts'
 import { type Break, prepareCaller, startWay } from '../way.ts'
+import { arranged, type World } from '../world.ts'
 
 const faults: Readonly<Record<string, Fault | Break>> = {
   refused: 'refused',
@@ -30,6 +32,8 @@ const PATIENCE_MS = 240_000
 
 interface Outage {
   world: World
+  /** Where the mail provider is. */
+  baseUrl: string
   /** Resolves when the provider is back for good. */
   over: Promise<void>
   /** Whether the provider is away, for the only time. */
@@ -38,6 +42,12 @@ interface Outage {
 type Fate = 'sent' | 'unknown'
 type Result = { index: number; status: Fate | 'failed' }
 type Load = (outage: Outage) => Promise<Map<string, Fate>>
+interface Cell {
+  name: string
+  fault: Fault | Break
+  spans: readonly number[]
+  load: Load
+}
 
 const loads: Readonly<Record<string, Load>> = {
   '0.2/s': singles(0.2),
@@ -50,65 +60,54 @@ const loads: Readonly<Record<string, Load>> = {
 export const outage: Scenario = {
   name: 'outage',
   shows: 'the mail provider is away: unknown is what had left, nothing is sent twice, and the rest arrives',
-  async run({ say, only }) {
+  async run(found, { say, only }) {
     prepareCaller()
-    const all = Object.entries(faults).flatMap(([what, fault]) =>
+    const cells = Object.entries(faults).flatMap(([what, fault]) =>
       Object.entries(SHAPES).flatMap(([shape, spans]) =>
-        Object.entries(loads).map(([name, load]) => ({
-          ...{ name: `${what}, ${shape}, ${name}`, fault, spans, load },
+        Object.entries(loads).map(([sent, load]) => ({
+          ...{ name: `${what}, ${shape}, ${sent}`, fault, spans, load },
         })),
       ),
     )
-    const cells = all.filter(({ name }) => name.includes(only))
-    const found: Record<string, Findings> = {}
+    const queue = cells.filter(({ name }) => name.includes(only)).values()
     const work = async () => {
-      for (let cell = cells.shift(); cell; cell = cells.shift()) {
-        found[cell.name] = await outlast(cell).catch((error) => ({
-          figures: {},
-          violations: [String(error)],
-        }))
-        say(`${cell.name}: ${JSON.stringify(found[cell.name])}`)
+      for (const cell of queue) {
+        await outlast(cell, found).catch((error) => found.violations.push(`${cell.name}: ${error}`))
+        say(`${cell.name} is over, ${found.violations.length} violations`)
       }
     }
     await Promise.all(Array.from({ length: AT_A_TIME }, work))
-    return joined(found)
   },
 }
 
-async function outlast(cell: {
-  fault: Fault | Break
-  spans: readonly number[]
-  load: Load
-}): Promise<Findings> {
-  const { fault, spans, load } = cell
-  let port = 0
-  const way = await startWay(typeof fault === 'string' ? fault : undefined, () => port)
-  const environment = { REQUEST_TIMEOUT_MS: '5000', MAILER_API_BASE: way.url }
-  return arranged({ store: 'sqlite', hosts: 1, environment }, async (world) => {
-    port = Number(new URL(world.variables.MAILER_API_BASE).port)
-    world.variables.MAILER_API_BASE = way.url
+async function outlast({ name, fault, spans, load }: Cell, found: Findings): Promise<void> {
+  const mailPort = nextPort()
+  const way = await startWay(typeof fault === 'string' ? fault : undefined, mailPort)
+  const host = { REQUEST_TIMEOUT_MS: '5000', MAILER_API_BASE: way.url }
+  await arranged({ store: 'sqlite', hosts: [host], mailPort }, async (world) => {
     let isAway = false
-    const setBroken = async (isBroken: boolean) => {
+    async function mend(): Promise<void> {
       world.mail.faults.clear()
-      if (isBroken && typeof fault === 'object')
-        world.mail.faults.add({ ...fault, times: Number.POSITIVE_INFINITY })
-      else await (isBroken ? way.break() : way.mend())
+      await way.mend()
     }
-    const outage = async () => {
+    async function breakAndMend(): Promise<void> {
       await pause(1_000)
       for (const [index, spanMs] of spans.entries()) {
         isAway = spans.length === 1
-        await setBroken(index % 2 === 0)
+        if (index % 2 === 1) await mend()
+        else if (typeof fault === 'string') way.break()
+        else world.mail.faults.add({ ...fault, times: Number.POSITIVE_INFINITY })
         await pause(spanMs)
       }
       isAway = false
-      await setBroken(false)
+      await mend()
     }
-    const fates = await load({ world, over: outage(), isAway: () => isAway })
+    const fates = await load({ world, baseUrl: way.url, over: breakAndMend(), isAway: () => isAway })
+    found.figures[name] = tally(fates.values(), (fate) => fate)
     const wrong = [...fates].filter(([id, fate]) => fate === 'sent' && timesSent(world, id) !== 1)
     const violations = [...sentTwice(world), ...wrong.map(([id]) => `${id} is sent, and was not`).slice(0, 5)]
-    return { figures: { mails: tally(fates.values(), (fate) => fate) }, violations }
-  }).finally(() => way.close())
+    found.violations.push(...violations.map((each) => `${name}: ${each}`))
+  }).finally(way.close)
 }
 
 /** Single mails at a steady rate, which the sender repeats as it is told. */
@@ -122,12 +121,12 @@ function singles(rate: number): Load {
       if (to === 'mail' && method === 'POST' && when === 'before' && hasLeftLate) late += 1
     }
     const endLoad = startLoad(rate, async (number) => {
-      const { id } = sendEmail(`mail_${number}`)
-      const { status, body } = await world.sender.untilFinal(sendEmail(id), PATIENCE_MS)
-      if (body.code === 'outcome_unknown' && isAway()) toldAt ??= performance.now()
-      if (status !== 200 && body.code !== 'outcome_unknown')
-        throw new Error(`${id}: ${status} ${JSON.stringify(body)}`)
-      fates.set(id, status === 200 ? 'sent' : 'unknown')
+      const id = `mail_${number}`
+      const response = await world.sender.untilFinal(sendEmail(id), PATIENCE_MS)
+      const isUnknown = response.body.code === 'outcome_unknown'
+      if (isUnknown && isAway()) toldAt ??= performance.now()
+      if (response.status !== 200 && !isUnknown) throw new Error(`${id}: ${quote(response)}`)
+      fates.set(id, isUnknown ? 'unknown' : 'sent')
     })
     await over
     await endLoad()
@@ -138,7 +137,7 @@ function singles(rate: number): Load {
 
 /** Messages that failed go into the next batch. */
 function hostBatch({ world, over }: Outage): Promise<Map<string, Fate>> {
-  return untilSent(10_000, over, async (_, left, round) => {
+  return untilSent(10_000, over, async (left, round) => {
     const { body } = await world.sender.untilFinal(sendEmails(`batch_${round}`, left), PATIENCE_MS)
     const { results = [] } = Object(body.result)
     return new Map(results.map(({ index, status }: Result) => [`batch_${round}.${index}`, status]))
@@ -146,7 +145,7 @@ function hostBatch({ world, over }: Outage): Promise<Map<string, Fate>> {
 }
 
 /** The program runs again with its journal until no message fails. */
-function sdkBatch({ world, over }: Outage): Promise<Map<string, Fate>> {
+function sdkBatch({ baseUrl, over }: Outage): Promise<Map<string, Fate>> {
   const records = new Map<string, MessageRecord | undefined>()
   const journal: BatchJournal = {
     read: () => new Map([...records].flatMap(([key, record]) => (record ? [[key, record]] : []))),
@@ -154,16 +153,11 @@ function sdkBatch({ world, over }: Outage): Promise<Map<string, Fate>> {
       for (const [key, record] of written) records.set(key, record)
     },
   }
-  const { MAILER_API_BASE: baseUrl } = world.variables
-  const mailer = createMailer({
-    apiToken: 'shared-token',
-    fromEmail: 'shop@example.com',
-    baseUrl,
-    timeoutMs: 5_000,
-  })
-  return untilSent(40_000, over, async (count) => {
-    const ids = Array.from({ length: count }, (_, index) => `sdk.${index}`)
-    const messages = ids.map((id) => ({ to: addressOf(id), subject: 'Hi', textBody: 'Hi' }))
+  const account = { apiToken: 'shared-token', fromEmail: 'shop@example.com' }
+  const mailer = createMailer({ ...account, baseUrl, timeoutMs: 5_000 })
+  const ids = Array.from({ length: 40_000 }, (_, index) => `sdk.${index}`)
+  const messages = ids.map((id) => ({ to: addressOf(id), subject: 'Hi', textBody: 'Hi' }))
+  return untilSent(messages.length, over, async () => {
     const { results = [] } = await mailer.sendEmails(messages, { journal }).catch((error) => error)
     return new Map(results.map(({ index, status }: Result) => [`sdk.${index}`, status]))
   })
@@ -171,20 +165,20 @@ function sdkBatch({ world, over }: Outage): Promise<Map<string, Fate>> {
 
 /** Sends until the fate of each message is known, or nobody waits any longer. */
 async function untilSent(
-  count: number,
+  messages: number,
   over: Promise<void>,
-  send: (count: number, left: number, round: number) => Promise<Map<string, Fate | 'failed'>>,
+  send: (left: number, round: number) => Promise<Map<string, Fate | 'failed'>>,
 ): Promise<Map<string, Fate>> {
   const fates = new Map<string, Fate>()
   const end = Date.now() + PATIENCE_MS
-  for (let round = 0; fates.size < count && Date.now() < end; round += 1) {
-    for (const [id, fate] of await send(count, count - fates.size, round))
+  for (let round = 0; fates.size < messages && Date.now() < end; round += 1) {
+    for (const [id, fate] of await send(messages - fates.size, round))
       if (fate !== 'failed') fates.set(id, fate)
     await pause(1_000)
   }
   await over
   const unknown = [...fates.values()].filter((fate) => fate === 'unknown').length
-  if (fates.size < count) throw new Error(`${count - fates.size} messages were never sent`)
+  if (fates.size < messages) throw new Error(`${messages - fates.size} messages were never sent`)
   if (unknown > 3 * MOST_IN_FLIGHT) throw new Error(`${unknown} messages are unknown`)
   return fates
 }

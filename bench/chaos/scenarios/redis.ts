@@ -1,25 +1,28 @@
-import { checkMessages, checkPublished, quote, sentTwice, tally } from '../checks.ts'
+import { checkLoad, type Findings, tally } from '../checks.ts'
 import { pause, startLoad, until } from '../clock.ts'
 import { challenge, created, type Delivery, sendEmail, sendEmails } from '../events.ts'
-import { arranged, type Findings, type Scenario, type World } from '../run.ts'
+import type { Scenario } from '../scenario.ts'
+import { arranged, type World } from '../world.ts'
 
 const OUTAGES = ['kill', 'pause', 'kill'] as const
 const OUTAGE_MS = 3_000
 const RECOVERY_MS = 20_000
 const PER_SECOND = 40
-const PEOPLE = 3
 
 export const redisOutage: Scenario = {
   name: 'redis',
   shows:
     'Redis is killed, started again, and halted, under load: 503 for what has effects, and nothing twice',
-  run: () => arranged({ store: 'redis', hosts: 2, leaseMs: 10_000 }, outlastRedis),
+  run: (found) =>
+    arranged({ store: 'redis', hosts: [{ CHAOS_LEASE_MS: '10000' }, { CHAOS_LEASE_MS: '10000' }] }, (world) =>
+      outlastRedis(world, found),
+    ),
 }
 
-async function outlastRedis(world: World): Promise<Findings> {
-  const { sender, redis, platform, journal, idp } = world
+async function outlastRedis(world: World, found: Findings): Promise<void> {
+  const { sender, redis, platform } = world
   if (!redis) throw new Error('There is no Redis.')
-  const violations: string[] = []
+  const { violations, figures } = found
   const during: number[] = []
   const recoveries: number[] = []
   /** The number of the outage that lasts. */
@@ -30,10 +33,10 @@ async function outlastRedis(world: World): Promise<Findings> {
     const id = `evt_${number}`
     const kind = number % 10
     if (kind < 2) return challenge(id)
-    if (kind === 2) return sendEmails(id, PEOPLE)
+    if (kind === 2) return sendEmails(id, 3)
     if (kind < 9) return sendEmail(id)
     platform.addDeployment({ id })
-    return created(id, id)
+    return created(id)
   }
 
   const endLoad = startLoad(PER_SECOND, async (number) => {
@@ -63,34 +66,9 @@ async function outlastRedis(world: World): Promise<Findings> {
     )
     await pause(500)
   }
-  const ended = await endLoad()
-
-  let unknown = 0
-  for (const { delivery, response } of ended) {
-    const { id, route } = delivery
-    if (response.body.code === 'outcome_unknown') unknown += 1
-    else if (response.status !== 200) violations.push(`${id}: ${quote(response)}`)
-    else if (route === 'mailer')
-      for (const { violation } of checkMessages(world, id, response.body))
-        violations.push(...(violation ? [`${id}: ${violation}`] : []))
-    else if (route === 'idp-server') violations.push(...checkPublished(world, id.replace('_created', '')))
-  }
-  violations.push(...sentTwice(world))
-  const made = idp.applications.size
-  if (made !== platform.deployments.size)
-    violations.push(`${made} applications for ${platform.deployments.size} deployments`)
+  checkLoad(world, found, await endLoad())
   for (const status of during)
     if (status !== 503) violations.push(`a response without Redis had status ${status}`)
-  return {
-    figures: {
-      events: ended.length,
-      outages: OUTAGES.join(', '),
-      'responses without Redis, with effects': tally(during, String),
-      'first effect after its return, ms': recoveries.map(Math.round).join(', '),
-      outcome_unknown: unknown,
-      applications: made,
-      mails: journal.timesSent.size,
-    },
-    violations,
-  }
+  figures['responses without Redis, with effects'] = tally(during, String)
+  figures['first effect after its return, ms'] = recoveries.map(Math.round).join(', ')
 }
