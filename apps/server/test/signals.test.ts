@@ -7,6 +7,7 @@ import { serve } from '@org/core/testing'
 import { describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import * as z from 'zod'
+import { panels } from '../../../docs/grafana-dashboard.ts'
 import { readConfig } from '../src/config.ts'
 import { createMetrics } from '../src/metrics.ts'
 import { variables } from '../src/variables.ts'
@@ -24,12 +25,7 @@ const hasSystemd = can('systemd-analyze', 'the rating of the unit')
 
 const page = read('signals.md')
 const alerts = read('alerts.yml')
-const dashboard: { panels: { title: string; targets?: { expr: string }[] }[] } = JSON.parse(
-  read('grafana-dashboard.json'),
-)
-const shown = dashboard.panels.flatMap(({ title, targets = [] }) =>
-  targets.map(({ expr }) => [title, expr] as const),
-)
+const shown = panels.flatMap(({ title, targets }) => targets.map(({ expr }) => [title, expr] as const))
 const alerted = [...alerts.matchAll(/- alert: (\w+)\n(?: +#.*\n)* +expr: (.+)\n/g)].map(
   ([, name = '', expr = '']) => [name, expr] as const,
 )
