@@ -1,6 +1,7 @@
 /**
- * The host as chaos runs start it, with a lease and a settle time of the run. It tells the run of each write to its
- * store, before and after, and waits for the answer. The configuration of the product has no such options.
+ * The host as chaos runs start it, with a lease and a settle time of the run. If CHAOS_STEPS is set, it tells there of
+ * each write to its store, before and after, and waits for the answer. The configuration of the product has no such
+ * options.
  */
 import { flushCompileCache } from 'node:module'
 import { readConfig } from '../../apps/server/src/host.ts'
@@ -13,12 +14,13 @@ prepareCaller()
 // The process ends with its parent.
 process.on('disconnect', () => process.exit(1))
 const config = readConfig(process.env)
-const { CHAOS_STEPS = '', CHAOS_LEASE_MS = 30_000, CHAOS_SETTLE_MS = 1_000 } = process.env
+const { CHAOS_STEPS, CHAOS_LEASE_MS = 30_000, CHAOS_SETTLE_MS = 1_000 } = process.env
 
 /** Tells of every write except renewals. */
 function watch(store: DeliveryStore): DeliveryStore {
+  if (!CHAOS_STEPS) return store
   async function tell(write: StoreWrite & { number?: unknown }): Promise<unknown> {
-    const response = await fetch(CHAOS_STEPS, { method: 'POST', body: JSON.stringify(write) })
+    const response = await fetch(`${CHAOS_STEPS}`, { method: 'POST', body: JSON.stringify(write) })
     return response.json()
   }
   const watched =

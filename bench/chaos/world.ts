@@ -119,8 +119,8 @@ async function startOutside(mailPort?: number) {
       IDP_PLATFORM_API_KEY: 'ak_emulated',
       IDP_PLATFORM_API_BASE: `${idpServer}/v1`,
       IDP_API_BASE: `${idpServer}/v1`,
-      CHAOS_STEPS: `${steps}`,
     },
+    stepsUrl: `${steps}`,
     close: () => Promise.all(servers.map((server) => server.close())),
   })
 }
@@ -155,6 +155,8 @@ interface WorldOptions {
   hosts: readonly Record<string, string>[]
   /** The port of the mail provider. */
   mailPort?: number
+  /** Whether a write to the store is a step too. It costs two requests a write. */
+  watchesStore?: boolean
 }
 
 export type World = Awaited<ReturnType<typeof startOutside>> & {
@@ -165,13 +167,14 @@ export type World = Awaited<ReturnType<typeof startOutside>> & {
 
 /** Starts hosts and everything outside them, runs `body`, and ends what it has started. */
 export async function arranged<Result>(
-  { store, hosts: own, mailPort }: WorldOptions,
+  { store, hosts: own, mailPort, watchesStore = false }: WorldOptions,
   body: (world: World) => Promise<Result>,
 ): Promise<Result> {
   const outside = await startOutside(mailPort)
   const folder = mkdtempSync(join(tmpdir(), 'chaos-'))
   const redis = store === 'redis' ? await startRedis() : undefined
-  const shared = { DELIVERY_STORE: redis?.url ?? `sqlite:${join(folder, 'deliveries.db')}` }
+  const DELIVERY_STORE = redis?.url ?? `sqlite:${join(folder, 'deliveries.db')}`
+  const shared = { DELIVERY_STORE, ...(watchesStore && { CHAOS_STEPS: outside.stepsUrl }) }
   const hosts: HostProcess[] = []
   Object.assign(outside.variables, shared)
   try {

@@ -28,7 +28,7 @@ export const kill: Scenario = {
         })),
       ).flat()
     const runOn = (store: 'sqlite' | 'redis') =>
-      arranged({ store, hosts: [{}] }, (world) =>
+      arranged({ store, hosts: [{}], watchesStore: true }, (world) =>
         interruptEverywhere(world, found, ['creation', 'deletion', 'batch'], pointsOf, killAt),
       )
     await Promise.all([runOn('sqlite'), runOn('redis')])
@@ -47,7 +47,8 @@ export const pausedHolder: Scenario = {
         const whens = to === 'store' ? (['before', 'after'] as const) : (['after'] as const)
         return rounds.flatMap(() => whens.map((when) => ({ number: index + 1, when })))
       })
-    return arranged({ store: 'redis', hosts: [{ CHAOS_LEASE_MS: String(HALTING_LEASE_MS) }, {}] }, (world) =>
+    const hosts = [{ CHAOS_LEASE_MS: String(HALTING_LEASE_MS) }, {}]
+    return arranged({ store: 'redis', hosts, watchesStore: true }, (world) =>
       interruptEverywhere(world, found, ['creation', 'mail'], pointsOf, pauseAt),
     )
   },
