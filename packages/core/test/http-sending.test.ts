@@ -1,17 +1,14 @@
 import { createServer, type Socket } from 'node:net'
 import type { HttpClientOptions, HttpRequest } from '@org/core/http'
-import { afterAll, afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { startServer } from './http-server.ts'
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { runServer } from './http-server.ts'
 
-const server = await startServer()
-afterAll(() => server.close())
-beforeEach(() => server.reset())
+const server = await runServer()
 afterEach(() => void vi.unstubAllGlobals())
 
-class FixedLength extends TransformStream {
-  constructor(_bytes: number) {
-    super()
-  }
+/** A stream of Workers. */
+function FixedLengthStream() {
+  return new TransformStream()
 }
 
 /** The globals by which the client knows a runtime. */
@@ -19,7 +16,7 @@ const runtimes = {
   Node: () => {},
   Bun: () => vi.stubGlobal('Bun', {}),
   Deno: () => vi.stubGlobal('Deno', {}),
-  Workers: () => vi.stubGlobal('FixedLengthStream', FixedLength),
+  Workers: () => vi.stubGlobal('FixedLengthStream', FixedLengthStream),
 }
 const never = { kind: 'connection', effect: 'none' }
 const post: Partial<HttpRequest> = { method: 'POST', json: {}, attempts: 1 }
@@ -34,7 +31,7 @@ it.each(Object.entries(runtimes))(
       server.faults.add({ cut: 'after' })
       expect(await server.failure({ method: 'POST', jsonText })).toMatchObject({ effect: 'unknown' })
       // Not compared as text: a failure would print all of it.
-      expect(server.received.map(({ text }) => text === jsonText)).toEqual([true, true])
+      expect(server.calls.map(({ text }) => text === jsonText)).toEqual([true, true])
       const length = String(new TextEncoder().encode(jsonText).length)
       expect(server.calls[0]?.headers.get('content-length')).toBe(length)
     }
@@ -128,7 +125,7 @@ describe('a call that never reached the server', () => {
     ['a fetch that throws instead of rejecting', {}, { fetch: fails }],
   ])('had no effect if it has %s', async (_, request, options) => {
     expect(await server.failure({ ...post, ...request }, options)).toMatchObject(never)
-    expect(server.received).toEqual([])
+    expect(server.calls).toEqual([])
   })
 
   it.each<[string, string, string | Uint8Array]>([

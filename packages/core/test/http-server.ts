@@ -1,49 +1,48 @@
 import { createHttpClient, type HttpClientOptions, HttpFailure, type HttpRequest } from '@org/core/http'
 import { createEmulator, createFaults, serve } from '@org/core/testing'
+import { afterAll, beforeEach } from 'vitest'
 
-/** A real server with faults on demand, and a client for it that never waits. */
-export async function startServer() {
+/** Runs a real server with faults on demand for a test file, and makes requests by clients that never wait. */
+export async function runServer() {
   const faults = createFaults()
-  /** Path, query and body of each request, as they came. */
-  const received: { target: string; text: string }[] = []
-  const emulator = createEmulator({
+  const { calls, fetch: inProcess } = createEmulator({
     faults,
     handle: () => Response.json({ ok: true }, { headers: { 'x-request': '7' } }),
-    details: ({ url, text, headers }) => {
-      received.push({ target: url.pathname + url.search, text })
-      return { headers }
-    },
+    details: ({ text, headers }) => ({ text, headers }),
   })
-  const server = await serve(emulator.fetch)
+  const { url, close } = await serve(inProcess)
   const waits: number[] = []
-
-  /** Makes one request, and records each wait of the client. */
-  function request(wanted: Partial<HttpRequest> = {}, options: Partial<HttpClientOptions> = {}) {
-    const wait = async (milliseconds: number) => void waits.push(milliseconds)
-    const client = createHttpClient({ baseUrl: server.url, wait, ...options })
-    return client({ method: 'GET', path: '/', ...wanted })
+  const wait = async (milliseconds: number) => void waits.push(milliseconds)
+  const reset = () => {
+    faults.clear()
+    calls.length = 0
+    waits.length = 0
   }
+  beforeEach(reset)
+  afterAll(close)
+
+  /** Makes one request. */
+  const request = (wanted: Partial<HttpRequest> = {}, options: Partial<HttpClientOptions> = {}) =>
+    createHttpClient({ baseUrl: url, wait, ...options })({ method: 'GET', path: '/', ...wanted })
 
   /** Makes a request that must fail. */
-  async function failure(wanted: Partial<HttpRequest> = {}, options: Partial<HttpClientOptions> = {}) {
-    const error: unknown = await request(wanted, options).catch((reason: unknown) => reason)
+  async function failure(...given: Parameters<typeof request>) {
+    const error: unknown = await request(...given).catch((reason: unknown) => reason)
     if (error instanceof HttpFailure) return error
     throw new Error('Expected an HttpFailure.', { cause: error })
   }
 
   return {
-    ...server,
+    url,
     /** The same server without a socket, for tests that replace the timers. */
-    inProcess: emulator.fetch,
+    inProcess,
     faults,
-    received,
-    calls: emulator.calls,
+    /** The requests that it received. */
+    calls,
+    /** The pauses between attempts, in milliseconds. */
     waits,
     request,
     failure,
-    reset() {
-      faults.clear()
-      for (const list of [received, emulator.calls, waits]) list.length = 0
-    },
+    reset,
   }
 }

@@ -2,13 +2,11 @@ import { getEventListeners } from 'node:events'
 import { IntegrationError } from '@org/core'
 import type { HttpRequest } from '@org/core/http'
 import { type Fault, serve } from '@org/core/testing'
-import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { inFakeTime } from './fixtures.ts'
-import { startServer } from './http-server.ts'
+import { runServer } from './http-server.ts'
 
-const server = await startServer()
-afterAll(() => server.close())
-beforeEach(() => server.reset())
+const server = await runServer()
 
 /** Responds with a body that is read in pieces. */
 const streaming = (source: UnderlyingDefaultSource<Uint8Array>, status = 200) => ({
@@ -31,7 +29,7 @@ describe('a request', () => {
     [{ form }, 'To=%2B1&Body=a%26b+%C3%A9&Url=x&Url=y', 'application/x-www-form-urlencoded'],
   ])('with the body %j sends %s as %s', async (body, text, type) => {
     await server.request({ method: 'POST', ...body })
-    expect([server.received[0]?.text, server.calls[0]?.headers.get('content-type')]).toEqual([text, type])
+    expect([server.calls[0]?.text, server.calls[0]?.headers.get('content-type')]).toEqual([text, type])
   })
 
   const query = { q: 'a&b=c d+é', ids: ['1', '2'], all: false, none: undefined }
@@ -42,14 +40,14 @@ describe('a request', () => {
     ['', { query }, '/?q=a%26b%3Dc+d%2B%C3%A9&ids=1&ids=2&all=false'],
   ])('below the base URL “%s” with %j goes to %s', async (base, request, target) => {
     await server.request(request, { baseUrl: server.url + base })
-    expect(server.received[0]?.target).toBe(target)
+    expect(server.calls[0]?.path).toBe(target)
   })
 
   it('takes an empty success as no body, and follows no redirect', async () => {
     server.faults.add({ empty: true }, { status: 307, headers: { location: '/stolen' } })
     expect(await server.request()).toMatchObject({ status: 200, body: undefined })
     expect(await server.failure()).toMatchObject({ kind: 'status', status: 307, effect: 'none' })
-    expect(server.received).toHaveLength(2)
+    expect(server.calls).toHaveLength(2)
   })
 })
 
@@ -126,7 +124,7 @@ describe('a failure', () => {
         server.reset()
         server.faults.add({ ...fault, times: 2 })
         expect(await server.failure({ method, attempts: 2 })).toMatchObject(known)
-        expect([server.received.length, server.waits.length]).toEqual([attempts, attempts - 1])
+        expect([server.calls.length, server.waits.length]).toEqual([attempts, attempts - 1])
       }
     }
   })
@@ -140,7 +138,7 @@ describe('a failure', () => {
   ])('of %j with an unknown effect is thrown after %i attempts', async (request, attempts) => {
     server.faults.add({ status: 500, times: 9 })
     await server.failure(request, { attempts: 3 })
-    expect(server.received).toHaveLength(attempts)
+    expect(server.calls).toHaveLength(attempts)
   })
 
   it('to connect has the effect “none”, and so even a POST is retried', async () => {
@@ -189,7 +187,7 @@ describe('a failure', () => {
     const [method, seconds, attempts] = row
     server.faults.add({ status: 429, headers: { 'retry-after': `${seconds}` }, times: 2 })
     const failure = await server.failure({ method, attempts: 2, deadline: Date.now() + 30_000 })
-    expect([failure, server.received]).toMatchObject([
+    expect([failure, server.calls]).toMatchObject([
       { status: 429, retryAfter: seconds },
       { length: attempts },
     ])
@@ -202,7 +200,7 @@ describe('the time limit', () => {
   it('ends one attempt of a GET, and the next one may succeed', async () => {
     server.faults.add({ hang: true })
     const { body } = await inFakeTime(() => server.request({ attemptMs: 1_000 }, inProcess))
-    expect([body, server.received.length]).toEqual([{ ok: true }, 2])
+    expect([body, server.calls.length]).toEqual([{ ok: true }, 2])
   })
 
   it('ends all attempts at the deadline, and sends nothing after it', async () => {
@@ -211,7 +209,7 @@ describe('the time limit', () => {
     const failure = await inFakeTime(() => server.failure(limits, inProcess))
     expect(failure).toMatchObject({ kind: 'timeout', effect: 'unknown' })
     expect(await server.failure({ deadline: Date.now() })).toMatchObject({ kind: 'timeout', effect: 'none' })
-    expect(server.received).toHaveLength(1)
+    expect(server.calls).toHaveLength(1)
   })
 
   it('ends a POST whose transport ignores the signal, with an unknown effect and no retry', async () => {
@@ -244,10 +242,10 @@ describe('the signal of the caller', () => {
       server.faults.add({ hang: true })
       const caller = new AbortController()
       const failure = server.failure({ signal: caller.signal })
-      await expect.poll(() => server.received.length).toBe(1)
+      await expect.poll(() => server.calls.length).toBe(1)
       caller.abort(cause)
       expect(await failure).toMatchObject({ kind: 'aborted', effect: 'unknown', cause })
-      expect([server.received.length, server.waits.length]).toEqual([1, 0])
+      expect([server.calls.length, server.waits.length]).toEqual([1, 0])
     },
   )
 
@@ -256,7 +254,7 @@ describe('the signal of the caller', () => {
     ['timeout', AbortSignal.abort(new DOMException('late', 'TimeoutError'))],
   ])('ends a call as “%s” before it begins', async (kind, signal) => {
     expect(await server.failure({ signal })).toMatchObject({ kind, effect: 'none' })
-    expect(server.received).toEqual([])
+    expect(server.calls).toEqual([])
   })
 
   it.each([
@@ -269,7 +267,7 @@ describe('the signal of the caller', () => {
     await expect.poll(() => server.calls[0]?.status).toBe(status)
     setTimeout(() => caller.abort())
     expect(await failure).toMatchObject({ kind: 'aborted', effect })
-    expect(server.received).toHaveLength(1)
+    expect(server.calls).toHaveLength(1)
   })
 })
 
