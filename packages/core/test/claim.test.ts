@@ -11,7 +11,6 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
 import {
   bare,
-  clock,
   created,
   createHost,
   deleted,
@@ -24,7 +23,6 @@ import {
 } from './fixtures.ts'
 
 const id = 'evt_1'
-const call = `greeter/delivery/${id}`
 const LEASE_MS = 30_000
 const url = 'http://provider.test'
 const ok = async () => new Response()
@@ -138,25 +136,6 @@ describe('the intent to change something', () => {
     const { body } = await deliver(handle, greet, { id })
     expect(body).toMatchObject({ code: 'outcome_unknown', retryable: false })
     expect(fetch).toHaveBeenCalledTimes(1)
-  })
-
-  it('is taken back at a retryable failure, so that a later crash leaves nothing unknown', async () => {
-    const { now, pass } = clock()
-    const store = memoryStore({ now })
-    const limited = createHost({
-      now,
-      store,
-      async provider(call, context) {
-        await requesting('POST')(call, context)
-        throw new IntegrationError('provider_rate_limited', 'Too fast.')
-      },
-      fetch: ok,
-    })
-    expect((await deliver(limited.handle, greet, { id })).status).toBe(429)
-    // The next holder dies before it sends anything.
-    await store.claim({ subject: call, leaseMs: LEASE_MS })
-    pass(LEASE_MS)
-    expect((await deliver(createHost({ now, store }).handle, greet, { id })).status).toBe(200)
   })
 })
 

@@ -1,4 +1,5 @@
 import { createConcurrencyLimit, type HandlerContext } from '@org/core'
+import { createShares } from '@org/core/authoring'
 import { breathe } from '@org/core/http'
 import { deliver } from '@org/core/testing'
 import { afterEach, describe, expect, it, vi } from 'vitest'
@@ -32,18 +33,21 @@ function createBusyHost(most: number) {
 }
 
 describe('the concurrency limit of a host', () => {
+  const owned = (id: string, owner: string) => ({ ...readOf(id), deployment: { id, owner, inputs: {} } })
   it.each([
-    ['one deployment', readOf('dep_1'), 'of this deployment'],
-    ['the health checks of one deployment', health('dep_1'), 'of this deployment'],
-    ['the events of a route without a deployment', calling('count'), 'of /greeter without a deployment'],
-  ])('leaves %s a quarter, and lets others pass', async (_, event, whose) => {
+    ['one deployment', readOf('dep_1'), readOf('dep_1'), 'of this deployment'],
+    ['the health checks of one deployment', health('dep_1'), health('dep_1'), 'of this deployment'],
+    ['all deployments of one customer', owned('dep_1', 'ada'), owned('dep_3', 'ada'), 'of this owner'],
+    ['a route without a deployment', calling('count'), calling('count'), 'of /greeter without a deployment'],
+  ])('leaves %s a quarter, and lets others pass', async (_, event, another, whose) => {
     const host = createBusyHost(8)
-    await host.hold(event, event)
+    await host.hold(event, another)
     const refused = await host.send(event)
     expect(refused).toMatchObject(overloaded)
     expect(refused.body).toMatchObject({ detail: `This host has too many events ${whose} under way.` })
     expect(refused.headers.get('retry-after')).toBe('1')
-    await host.hold(readOf('dep_2'))
+    // Also a deployment that has the name of the owner.
+    await host.hold(readOf('dep_2'), owned('dep_3', 'bob'), readOf('ada'))
     expect(await host.finish()).toEqual(new Set([200]))
     expect(await host.send(event)).toMatchObject({ status: 200 })
   })
@@ -58,45 +62,33 @@ describe('the concurrency limit of a host', () => {
   })
 })
 
-describe('the share of an owner', () => {
-  it('is that of all deployments of one customer of the platform', async () => {
-    const host = createBusyHost(8)
-    const of = (id: string, owner?: string) => ({ ...readOf(id), deployment: { id, owner, inputs: {} } })
-    await host.hold(of('dep_1', 'ada'), of('dep_2', 'ada'))
-    const refused = await host.send(of('dep_3', 'ada'))
-    expect(refused.body).toMatchObject({ detail: 'This host has too many events of this owner under way.' })
-    await host.hold(of('dep_3', 'bob'), of('ada'))
-    await host.finish()
-  })
-
-  it('leaves most of a host to others while servers of deployments are slow', async () => {
-    const slow = Promise.withResolvers<Response>()
-    const limit = createConcurrencyLimit(64)
-    const egress = { refuse: () => undefined, fetch: () => slow.promise }
-    const provider = async ({ action }: ProviderCall, context: HandlerContext) => {
-      if (action === 'ping') await context.egress.fetch(`https://${context.deployment?.id}.test`)
-    }
-    const { handle } = createHost({ limit, egress, provider })
-    const call = (owner: string, server: string) =>
-      deliver(handle, { name: 'HEALTH_CHECK', deployment: { id: server, owner, inputs: {} } })
-    const underWay: ReturnType<typeof call>[] = []
-    const hold = async (owner: string, ...servers: string[]) => {
-      underWay.push(...servers.map((server) => call(owner, server)))
-      await expect.poll(() => limit.active).toBe(underWay.length)
-    }
-    // Two events for one server, four for one owner, and sixteen for all.
-    await hold('ada', 's1', 's1', 's2')
-    expect(await call('bob', 's1')).toMatchObject(overloaded)
-    await hold('ada', 's3')
-    expect(await call('ada', 's4')).toMatchObject(overloaded)
-    for (const owner of ['bob', 'cid', 'dan'])
-      await hold(owner, `${owner}1`, `${owner}2`, `${owner}3`, `${owner}4`)
-    expect(await call('eve', 's4')).toMatchObject(overloaded)
-    expect(await deliver(handle, readOf('dep_17'))).toMatchObject({ status: 200 })
-    slow.resolve(new Response())
-    expect((await Promise.all(underWay)).map(({ status }) => status)).toEqual(Array(16).fill(200))
-    expect(await call('ada', 's1')).toMatchObject({ status: 200 })
-  })
+it('servers of deployments that are slow leave most of a host to others', async () => {
+  const slow = Promise.withResolvers<Response>()
+  const limit = createConcurrencyLimit(64)
+  const egress = { refuse: () => undefined, fetch: () => slow.promise }
+  const provider = async ({ action }: ProviderCall, context: HandlerContext) => {
+    if (action === 'ping') await context.egress.fetch(`https://${context.deployment?.id}.test`)
+  }
+  const { handle } = createHost({ limit, egress, provider })
+  const call = (owner: string, server: string) =>
+    deliver(handle, { name: 'HEALTH_CHECK', deployment: { id: server, owner, inputs: {} } })
+  const underWay: ReturnType<typeof call>[] = []
+  const hold = async (owner: string, ...servers: string[]) => {
+    underWay.push(...servers.map((server) => call(owner, server)))
+    await expect.poll(() => limit.active).toBe(underWay.length)
+  }
+  // Two events for one server, four for one owner, and sixteen for all.
+  await hold('ada', 's1', 's1', 's2')
+  expect(await call('bob', 's1')).toMatchObject(overloaded)
+  await hold('ada', 's3')
+  expect(await call('ada', 's4')).toMatchObject(overloaded)
+  for (const owner of ['bob', 'cid', 'dan'])
+    await hold(owner, `${owner}1`, `${owner}2`, `${owner}3`, `${owner}4`)
+  expect(await call('eve', 's4')).toMatchObject(overloaded)
+  expect(await deliver(handle, readOf('dep_17'))).toMatchObject({ status: 200 })
+  slow.resolve(new Response())
+  expect((await Promise.all(underWay)).map(({ status }) => status)).toEqual(Array(16).fill(200))
+  expect(await call('ada', 's1')).toMatchObject({ status: 200 })
 })
 
 describe('the memory for events under way', () => {
@@ -132,6 +124,35 @@ describe('the memory for events under way', () => {
     await host.hold(list)
     expect(await host.send(list)).toMatchObject(overloaded)
     await host.finish()
+  })
+})
+
+describe('memory that batches share', () => {
+  it('goes to each owner up to its share, and to those that wait as soon as it is free', async () => {
+    const never = new AbortController().signal
+    const { take } = createShares({ all: 3, each: 2, what: 'calls' })
+    const got: string[] = []
+    const free = await take('a', 2, never)
+    const waiting = ['a', 'b', 'c', 'd'].map((owner) => take(owner, 1, never).then(() => got.push(owner)))
+    await waiting[1]
+    expect(got).toEqual(['b'])
+    free()
+    free()
+    await Promise.all([waiting[0], waiting[2]])
+    expect(got).toEqual(['b', 'a', 'c'])
+  })
+
+  it('is refused to one whose signal fires before there is enough, and then is free', async () => {
+    const { take } = createShares({ all: 1, each: 1, what: 'calls' })
+    const { signal } = new AbortController()
+    const free = await take('a', 1, signal)
+    const left = new AbortController()
+    const waiting = take('b', 1, left.signal)
+    left.abort()
+    for (const refused of [waiting, take('b', 1, left.signal)])
+      await expect(refused).rejects.toMatchObject({ code: 'overloaded', retryAfter: 1 })
+    free()
+    await take('c', 1, signal)
   })
 })
 

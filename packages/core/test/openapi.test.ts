@@ -71,27 +71,24 @@ describe('the OpenAPI document', () => {
   })
 })
 
-describe('the manifest of an integration', () => {
-  it('has everything that a form needs: fields, marks, outputs, functions, metrics and files', () => {
-    const manifest = toManifest(greeter)
-    const token = { type: 'string', writeOnly: true, environmentReference: true }
-    const password = { writeOnly: true }
-    const args = { required: ['to'], additionalProperties: false, properties: { password } }
-    const result = { properties: { id: { type: 'string' } } }
-    expect(manifest).toMatchObject({
-      name: 'greeter',
-      webhook: '/greeter/webhook',
-      events: ['WEBHOOK_CHALLENGE', ...greeter.events],
-      sensitiveOutputs: ['token', 'sessionKey'],
-      metrics: { greetings_sent: { description: 'Greetings sent.', unit: 'greetings' } },
-      downloads: ['.env.local', 'middleware.ts'],
-      inputs: { type: 'object', properties: { token, region: { enum: ['eu', 'us'], default: 'eu' } } },
-      outputs: { required: ['token', 'region'] },
-      functions: {
-        sendGreeting: { aliases: ['greet'], effectful: true, arguments: args, result },
-        countGreetings: { effectful: false },
-      },
-    })
-    expect(manifest.inputs.required).toBeUndefined()
+it('the manifest of an integration marks its secrets, its references and its effects', () => {
+  const manifest = toManifest(greeter)
+  const token = { type: 'string', writeOnly: true, environmentReference: true }
+  const args = {
+    required: ['to'],
+    additionalProperties: false,
+    properties: { password: { writeOnly: true } },
+  }
+  expect(manifest).toMatchObject({
+    webhook: '/greeter/webhook',
+    events: ['WEBHOOK_CHALLENGE', ...greeter.events],
+    sensitiveOutputs: ['token', 'sessionKey'],
+    inputs: { type: 'object', properties: { token, region: { enum: ['eu', 'us'], default: 'eu' } } },
+    outputs: { required: ['token', 'region'] },
+    functions: {
+      sendGreeting: { aliases: ['greet'], effectful: true, arguments: args },
+      countGreetings: { effectful: false },
+    },
   })
+  expect(manifest.inputs.required).toBeUndefined()
 })

@@ -76,14 +76,6 @@ describe('a recorded response', () => {
     expect(replays).toEqual([false, true, false])
   })
 
-  it('of a final failure is the same problem', async () => {
-    const provider = failing(new IntegrationError('provider_rejected', 'No such person.'))
-    const { handle } = createHost({ provider })
-    const [first, again] = [await deliver(handle, greet, { id }), await deliver(handle, greet, { id })]
-    expect([again.status, isReplay(again), again.body]).toEqual([422, true, first.body])
-    expect(again.headers.get('content-type')).toBe('application/problem+json')
-  })
-
   it('is there for no call without an id, of a function that only reads, or on another route', async () => {
     const store = memoryStore()
     const [host, other] = [createHost({ store }), createHost({ store, route: 'greeter-server' })]
