@@ -135,24 +135,17 @@ describe('the structure of a body', () => {
   const event = (extra: string) => `{"name":"WEBHOOK_CHALLENGE","extra":${extra}}`
   const lists = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
   const objects = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
-  const object = (count: number, from = 0) =>
-    `{${Array.from({ length: count }, (_, index) => `"k${index + from}":0`)}}`
+  const object = (count: number) => `{${Array.from({ length: count }, (_, index) => `"k${index}":0`)}}`
   const repeat = (count: number, value: string) => `[${Array(count).fill(value)}]`
 
   // The event itself is a level and a value, its name and its list are values.
   it.each([
     ['32 levels of lists', lists(31), lists(32), 'deeper than 32 levels'],
     ['32 levels of objects', objects(31), objects(100_000), 'deeper than 32 levels'],
-    ['5,000 keys in an object', object(5_000), object(5_001), 'more than 5,000 keys'],
-    ['5,000 equal keys', object(5_000), `{${Array(5_001).fill('"k":0')}}`, 'more than 5,000 keys'],
     ['200,000 values', repeat(199_997, '1'), repeat(199_998, '1'), 'more than 200,000 values'],
     ['200,000 empty objects', repeat(199_997, '{}'), repeat(199_998, '{ }'), 'more than 200,000 values'],
-    [
-      '20,000 different keys',
-      repeat(39, object(5_000)),
-      `[${[0, 1, 2, 3, 4].map((at) => object(5_000, at * 5_000))}]`,
-      'more than 20,000 different keys',
-    ],
+    // Two of them are those of the event.
+    ['20,000 different keys', repeat(9, object(19_998)), object(19_999), 'more than 20,000 different keys'],
   ])('may have %s, and no more', async (_, most, more, words) => {
     await accepted(event(most))
     await refused(event(more), words)

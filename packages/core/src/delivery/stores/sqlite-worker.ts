@@ -12,11 +12,11 @@ import { FORMAT, FormatError, MARK_LENGTH } from './format.ts'
 /** One operation on the file. */
 export type Operation =
   | { name: 'read'; key: string }
-  | { name: 'swap'; key: string; mark: string; text: string; expires: number }
+  | { name: 'swap'; key: string; mark: string; text: string; expires: number; time: number }
   | { name: 'probe' }
 
 /** A request to the thread. */
-export type Request = Operation | { name: 'purge'; time: number } | { name: 'close' }
+export type Request = Operation | { name: 'close' }
 
 /** The result of an operation, or why it failed; in the order of the operations. */
 export interface Reply {
@@ -38,12 +38,8 @@ const LOG_PAGES = 500
 const PROBE_BYTES = 16_384
 /** The unit of the index by expiry, in milliseconds: most changes leave it as it is. */
 const HOUR_MS = 3_600_000
-/** Expired records of one slice of a purge, and pages of 4,096 bytes that it gives back to the file system. */
-const SLICE = 64
-/** The time between two slices, for operations. In milliseconds. */
-const BETWEEN_SLICES_MS = 10
-/** A quarter of the file may be free: the next records fill it. */
-const LEAST_PAGES_A_FREE_PAGE = 4
+/** Expired records that a write removes. It adds at most one. */
+const MOST_REMOVED = 2
 
 const SCHEMA = `
   CREATE TABLE records (
@@ -60,7 +56,6 @@ const SCHEMA = `
 const { file }: { file: string } = workerData
 const waiting: Operation[] = []
 let opened: ReturnType<typeof openDatabase> | undefined
-let isPurging = false
 
 /** Opens the file, also if other processes do so at the same time, and creates it and its folder. */
 function openDatabase() {
@@ -83,7 +78,7 @@ function openDatabase() {
 
   try {
     // First, so that everything below waits for other processes.
-    database.exec(`PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA auto_vacuum = INCREMENTAL`)
+    database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`)
     database.exec(
       `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${LOG_PAGES}`,
     )
@@ -102,10 +97,8 @@ function openDatabase() {
   )
   const probe = database.prepare('INSERT OR REPLACE INTO probe (id, filler) VALUES (1, zeroblob(?))')
   const remove = database.prepare(
-    `DELETE FROM records WHERE key IN (SELECT key FROM records WHERE expires / ${HOUR_MS} < ? LIMIT ${SLICE})`,
+    `DELETE FROM records WHERE key IN (SELECT key FROM records WHERE expires / ${HOUR_MS} < ? LIMIT ${MOST_REMOVED})`,
   )
-  const freePages = database.prepare('PRAGMA freelist_count')
-  const allPages = database.prepare('PRAGMA page_count')
   const place = placeOf()
 
   return {
@@ -125,18 +118,11 @@ function openDatabase() {
         probe.run(PROBE_BYTES)
         return {}
       }
-      const { key, mark, text, expires } = operation
+      const { key, mark, text, expires, time } = operation
       const { changes } = mark === '' ? insert.run(key, text, expires) : update.run(key, text, expires, mark)
+      // Those that expired an hour ago.
+      remove.run(Math.floor(time / HOUR_MS))
       return { value: changes === 1 }
-    },
-    /** Removes some of what has expired for an hour at most. @returns whether there may be more */
-    purge(time: number): boolean {
-      const { changes } = transaction(() => remove.run(Math.floor(time / HOUR_MS)))
-      if (Number(changes) === SLICE) return true
-      const free = Number(freePages.get()?.freelist_count)
-      if (free * LEAST_PAGES_A_FREE_PAGE <= Number(allPages.get()?.page_count)) return false
-      database.exec(`PRAGMA incremental_vacuum(${SLICE})`)
-      return true
     },
   }
 }
@@ -226,36 +212,16 @@ function commitNext(): void {
   if (operations.length > 0) parentPort?.postMessage(commit(operations))
 }
 
-/** Removes a slice of what has expired, and goes on after the operations that arrived meanwhile. */
-function purge(time: number): void {
-  try {
-    opened ??= openDatabase()
-    isPurging = opened.purge(time)
-  } catch {
-    // The next operation tells the cause, and the next purge goes on.
-    isPurging = false
-  }
-  if (isPurging) setTimeout(() => purge(time), BETWEEN_SLICES_MS)
-}
-
-parentPort?.on('message', (requests: readonly Request[]) => {
-  for (const request of requests) take(request)
-})
-
 function take(request: Request): void {
-  switch (request.name) {
-    case 'purge':
-      if (!isPurging) purge(request.time)
-      break
-    case 'close':
-      while (waiting.length > 0) commitNext()
-      isPurging = false
-      opened?.close()
-      parentPort?.close()
-      break
-    default:
-      // Messages that have arrived are delivered before this: they are committed together.
-      if (waiting.length === 0) setImmediate(commitNext)
-      waiting.push(request)
+  if (request.name !== 'close') {
+    // Messages that have arrived are delivered before this: they are committed together.
+    if (waiting.length === 0) setImmediate(commitNext)
+    waiting.push(request)
+    return
   }
+  while (waiting.length > 0) commitNext()
+  opened?.close()
+  parentPort?.close()
 }
+
+parentPort?.on('message', (requests: readonly Request[]) => requests.forEach(take))

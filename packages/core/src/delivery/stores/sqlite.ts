@@ -33,9 +33,6 @@ export interface SqliteStore extends DeliveryStore {
   close(): Promise<void>
 }
 
-/** How often expired records are removed, in milliseconds. */
-const PURGE_MS = 60_000
-
 interface Caller {
   resolve(value: Reply['value']): void
   reject(error: Error): void
@@ -55,8 +52,6 @@ export function sqliteStore({ file, recordKeys, now = Date.now }: SqliteStoreOpt
   let isClosed = false
   let worker: Worker | undefined
   let outgoing: Request[] = []
-  const purging = setInterval(() => worker && post({ name: 'purge', time: now() }), PURGE_MS)
-  purging.unref()
 
   /** Sends it together with all others of this turn: a message takes longer than its operation. */
   function post(request: Request): void {
@@ -81,7 +76,6 @@ export function sqliteStore({ file, recordKeys, now = Date.now }: SqliteStoreOpt
     })
     // It keeps the process alive during an operation only.
     started.unref()
-    post({ name: 'purge', time: now() })
     return started
   }
 
@@ -123,7 +117,8 @@ export function sqliteStore({ file, recordKeys, now = Date.now }: SqliteStoreOpt
         return { text: typeof text === 'string' ? text : undefined, time: now() }
       },
       async swap(key, mark, { text, keepMs }) {
-        return (await ask({ name: 'swap', key, mark, text, expires: now() + keepMs })) === true
+        const time = now()
+        return (await ask({ name: 'swap', key, mark, text, expires: time + keepMs, time })) === true
       },
       async probe() {
         await ask({ name: 'probe' })
@@ -144,7 +139,6 @@ export function sqliteStore({ file, recordKeys, now = Date.now }: SqliteStoreOpt
     probe: track(store.probe),
 
     async close() {
-      clearInterval(purging)
       isClosed = true
       await Promise.allSettled(begun)
       if (!worker) return
