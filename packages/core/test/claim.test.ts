@@ -94,29 +94,32 @@ it('no timer runs after an event', async () => {
 
 describe('the intent to change something', () => {
   it.each([
-    ['POST', [{ '@intent': true }]],
-    ['GET', []],
+    ['POST', ['@intent', 'call', 'call']],
+    ['GET', ['call', 'call']],
   ])('is recorded once, before the first %s is sent, and not for a callback', async (method, expected) => {
     const memory = memoryStore()
-    const advance = vi.fn(memory.advance)
-    const recorded: unknown[] = []
-    const note = () => recorded.push(advance.mock.calls.map(([, steps]) => steps))
+    const taken: string[] = []
+    const store: DeliveryStore = {
+      ...memory,
+      async advance(lease, steps) {
+        taken.push(...Object.keys(steps))
+        return memory.advance(lease, steps)
+      },
+    }
     const host = createHost({
       async provider(_, context) {
         context.log.info('This goes to the platform.')
         await context.fetch(new Request(url, { method }))
         await context.fetch(url, { method })
       },
-      store: { ...memory, advance },
+      store,
       async fetch() {
-        note()
+        taken.push('call')
         return new Response()
       },
     })
     await deliver(host.handle, { ...greet, deployment: { id: 'dep_1', outputs } }, { id })
-    note()
-    expect(recorded).toEqual([expected, expected, expected])
-    expect(host.writes()).toEqual(['POST /deployments/dep_1/logs'])
+    expect([taken, host.writes()]).toEqual([expected, ['POST /deployments/dep_1/logs']])
   })
 
   it('stays if the host can’t record the result of a call that left: it is not repeated', async () => {

@@ -217,21 +217,6 @@ export function clock(time = Date.now()) {
   }
 }
 
-// Crypto runs on threads, in real time. On a busy machine, a digest may be done before one that began earlier.
-let computing = 0
-for (const name of ['digest', 'sign', 'importKey', 'encrypt', 'decrypt']) {
-  const compute: (...given: unknown[]) => Promise<unknown> = Reflect.get(crypto.subtle, name)
-  Reflect.set(crypto.subtle, name, (...given: unknown[]) => {
-    const result = compute.apply(crypto.subtle, given)
-    computing += 1
-    const end = () => {
-      computing -= 1
-    }
-    result.then(end, end)
-    return result
-  })
-}
-
 /** Resolves as the work does, in fake time: nobody waits for its timers. */
 export async function inFakeTime<Result>(work: () => Promise<Result>): Promise<Result> {
   const toFake = ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'] as const
@@ -240,8 +225,7 @@ export async function inFakeTime<Result>(work: () => Promise<Result>): Promise<R
   let isOver = false
   const result = work().finally(() => (isOver = true))
   while (!isOver) {
-    do await new Promise(setImmediate)
-    while (computing > 0)
+    await new Promise(setImmediate)
     await vi.advanceTimersByTimeAsync(50)
   }
   if (!isFake) vi.useRealTimers()
