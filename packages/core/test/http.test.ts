@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events'
 import { IntegrationError } from '@org/core'
 import type { HttpRequest } from '@org/core/http'
-import { type Fault, serve } from '@org/core/testing'
+import type { Fault } from '@org/core/testing'
 import { describe, expect, it, vi } from 'vitest'
 import { inFakeTime } from './fixtures.ts'
 import { runServer } from './http-server.ts'
@@ -139,14 +139,6 @@ describe('a failure', () => {
     server.faults.add({ status: 500, times: 9 })
     await server.failure(request, { attempts: 3 })
     expect(server.calls).toHaveLength(attempts)
-  })
-
-  it('to connect has the effect “none”, and so even a POST is retried', async () => {
-    const gone = await serve(async () => new Response())
-    await gone.close()
-    const failure = await server.failure({ method: 'POST', json: {} }, { baseUrl: gone.url })
-    expect(failure).toMatchObject({ kind: 'connection', effect: 'none', status: undefined })
-    expect(server.waits).toHaveLength(2)
   })
 
   it('waits before a retry at random below a bound that doubles up to two seconds', async () => {

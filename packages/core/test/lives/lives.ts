@@ -81,7 +81,7 @@ export async function runLives(world: World, parameters: { seed: number; numRuns
     const began = Date.now()
     const delivered: Delivery[] = []
     const halted: (Halted & { delivery: Delivery; isKnown: boolean })[] = []
-    const subjects = [createSubject(`${life}a`), createSubject(`${life}b`)]
+    const subjects = [createSubject(`${life}a`), createSubject(`${life}b`)] as const
     try {
       for (const step of steps) await take(step)
       for (const host of halted) await expectNothingLate(host)
@@ -100,10 +100,11 @@ export async function runLives(world: World, parameters: { seed: number; numRuns
     }
 
     async function take(step: Step): Promise<void> {
-      const again = 'again' in step ? delivered.at(step.again % Math.max(1, delivered.length)) : undefined
-      if (again) return expectDelivery(again, step.faults)
-      const subject = 'of' in step ? subjects[step.of] : undefined
-      if (!subject || !('of' in step)) return
+      if ('again' in step) {
+        const again = delivered.at(step.again % Math.max(1, delivered.length))
+        return again && expectDelivery(again, step.faults)
+      }
+      const subject = subjects[step.of]
       if (step.event !== 'application deleted by hand')
         return expectDelivery(compose(subject, step.event), step.faults)
       const { model } = subject
