@@ -9,19 +9,14 @@ import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from '
 /** Bodies of these content types arrive as text, all others as base64. */
 const TEXT = /^(text\/.*|application\/(json|javascript|xml))\b/i
 
-export const toGatewayEvent = (request: Request) =>
-  toEvent(request, '123456789012', 'a1b2c3d4e5', 'execute-api.eu-central-1.amazonaws.com')
-
-export const toFunctionUrlEvent = (request: Request) =>
-  toEvent(request, 'anonymous', 'f6g7h8i9j0k1l2m3n4o5p6q7r8s9t0u1', 'lambda-url.eu-central-1.on.aws')
-
-async function toEvent(request: Request, accountId: string, apiId: string, domain: string) {
+export async function toGatewayEvent(request: Request) {
   const { pathname, search, searchParams } = new URL(request.url)
   const cookies = request.headers.get('cookie')?.split('; ')
   const headers = Object.fromEntries([...request.headers].filter(([name]) => name !== 'cookie'))
   const bytes = Buffer.from(await request.arrayBuffer())
   const isText = TEXT.test(request.headers.get('content-type') ?? '')
-  const domainName = `${apiId}.${domain}`
+  const apiId = 'a1b2c3d4e5'
+  const domainName = `${apiId}.execute-api.eu-central-1.amazonaws.com`
   const now = new Date()
   return {
     version: '2.0',
@@ -42,7 +37,7 @@ async function toEvent(request: Request, accountId: string, apiId: string, domai
       ),
     }),
     requestContext: {
-      accountId,
+      accountId: '123456789012',
       apiId,
       domainName,
       domainPrefix: apiId,

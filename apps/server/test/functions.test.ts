@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { hasRedis, startRedis } from '../../../bench/chaos/redis.ts'
 import { startFunction, startLambda, startVercel } from '../../../bench/deployments/function-process.ts'
-import { toFunctionUrlEvent, toGatewayEvent } from '../../../bench/deployments/lambda-gateway.ts'
 import type { Target } from '../../../bench/deployments/target.ts'
 import { inProduction, targets } from '../../../bench/deployments/targets.ts'
 import { walkThrough } from '../../../bench/deployments/walk.ts'
@@ -75,46 +74,29 @@ describe.each([
   })
 })
 
-/** The format of a REST API and a load balancer: every header as a list of its values. */
-async function toListedEvent(request: Request) {
-  const headers = [...request.headers, ['host', 'host.test'] as const]
-  return {
-    requestContext: { stage: 'prod', httpMethod: request.method, path: '/prod' },
-    httpMethod: request.method,
-    path: new URL(request.url).pathname,
-    multiValueHeaders: Object.fromEntries(headers.map(([name, value]) => [name, [value]])),
-    queryStringParameters: null,
-    multiValueQueryStringParameters: null,
-    body: await request.text(),
-    isBase64Encoded: false,
-  }
-}
-
-describe('the Lambda function', async () => {
+it('the Lambda function reads an event of a REST API or a load balancer, and returns headers in its format', async () => {
   const running = await startFunction('lambda', variables)
-  afterAll(() => running.close())
-
-  it.each<[string, (request: Request) => Promise<object>]>([
-    [
-      'an HTTP API, as base64',
-      async (request) => {
-        const event = await toGatewayEvent(request)
-        return { ...event, body: Buffer.from(event.body ?? '').toString('base64'), isBase64Encoded: true }
-      },
-    ],
-    ['a function URL', toFunctionUrlEvent],
-    ['a REST API', toListedEvent],
-  ])('reads an event of %s byte for byte, and returns headers in its format', async (_, toEvent) => {
-    const call = async (request: Request) => running.call(await toEvent(request))
-    expect(await call(await signedRequest(sendEmail))).toMatchObject({ statusCode: 200 })
-    expect(await call(await changedRequest())).toMatchObject({ statusCode: 401 })
-    const headers = { origin: 'https://app.example.com' }
-    const allowed = 'access-control-allow-origin'
-    expect(await call(new Request('https://host.test/integrations', { headers }))).toMatchObject(
-      toEvent === toListedEvent
-        ? { multiValueHeaders: { [allowed]: [headers.origin] } }
-        : { headers: { [allowed]: headers.origin } },
-    )
+  onTestFinished(running.close)
+  /** Every header is a list of its values. */
+  async function call(request: Request) {
+    const { method: httpMethod, headers } = request
+    const values = [...headers, ['host', 'host.test'] as const].map(([name, value]) => [name, [value]])
+    return running.call({
+      requestContext: { stage: 'prod', httpMethod, path: '/prod' },
+      httpMethod,
+      path: new URL(request.url).pathname,
+      multiValueHeaders: Object.fromEntries(values),
+      queryStringParameters: null,
+      multiValueQueryStringParameters: null,
+      body: Buffer.from(await request.text()).toString('base64'),
+      isBase64Encoded: true,
+    })
+  }
+  expect(await call(await signedRequest(sendEmail))).toMatchObject({ statusCode: 200 })
+  expect(await call(await changedRequest())).toMatchObject({ statusCode: 401 })
+  const headers = { origin: 'https://app.example.com' }
+  expect(await call(new Request('https://host.test/integrations', { headers }))).toMatchObject({
+    multiValueHeaders: { 'access-control-allow-origin': [headers.origin] },
   })
 })
 

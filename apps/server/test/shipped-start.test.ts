@@ -108,19 +108,16 @@ describe.concurrent('the bundled host', () => {
     expect(log.at(-1)).toMatchObject({ level: 'error', message: expect.stringContaining(PORT) })
   })
 
-  it.each(['prom-client', 'undici', 'webhook'])(
-    'ends at once if a part of its folder is missing (%s), instead of with an event',
-    async (name) => {
-      const program = createFolder()
-      cpSync(bundle, program, { recursive: true })
-      const [part = ''] = readdirSync(program).filter((file) => file.startsWith(name))
-      rmSync(join(program, part))
-      const { exit, log } = start(development, { program })
-      expect(await exit).toBe(1)
-      const reason = expect.stringContaining(part)
-      expect(log.at(-1)).toMatchObject({ message: 'The host failed and ends.', reason })
-    },
-  )
+  it('ends at once if a part of its folder is missing, instead of with an event', async () => {
+    const program = createFolder()
+    cpSync(bundle, program, { recursive: true })
+    const [part = ''] = readdirSync(program).filter((file) => file.startsWith('webhook'))
+    rmSync(join(program, part))
+    const { exit, log } = start(development, { program })
+    expect(await exit).toBe(1)
+    const reason = expect.stringContaining(part)
+    expect(log.at(-1)).toMatchObject({ message: 'The host failed and ends.', reason })
+  })
 
   it('in development without a secret accepts requests to this machine, and of no other site', async () => {
     const { url, log } = start({ ...development, CORS_ORIGINS: 'https://app.example.com' })
