@@ -30,6 +30,30 @@ async function refusalOf(environment: Record<string, string>): Promise<string> {
   return errors()
 }
 
+const modeOf = (path: string) => statSync(path).mode & 0o777
+
+/** Sends the event to a host in this folder, with the first of its secrets, and says whether it was replayed. */
+async function send(folder: string, ...secrets: string[]): Promise<boolean> {
+  const environment = { ...development, DELIVERY_STORE: undefined }
+  const PLATFORM_WEBHOOK_SECRET = secrets.join(' ')
+  const host = start({ ...environment, PLATFORM_WEBHOOK_SECRET }, { folder, secret: secrets[0] })
+  const response = await host.send('idp', createUser, 'evt_1')
+  // Without keys of the identity provider, the refusal is final, and recorded.
+  expect(response).toMatchObject({ status: 422, body: { code: 'missing_credentials' } })
+  const modes = readdirSync(`${folder}/.data`).map((name) => modeOf(`${folder}/.data/${name}`))
+  expect(new Set(modes)).toEqual(new Set([0o600]))
+  host.kill('SIGTERM')
+  await host.exit
+  return response.headers.get('idempotency-replayed') === 'true'
+}
+function digestIn(folder: string): unknown {
+  const database = new DatabaseSync(`${folder}/.data/deliveries.db`, { readOnly: true })
+  const found = String(database.prepare('SELECT text FROM records').get()?.text)
+  database.close()
+  expect(found).toContain('"digest":"')
+  return /"digest":"([^"]+)"/.exec(found)?.[1]
+}
+
 // At the same time, because they mostly wait.
 describe.concurrent('the bundled host', () => {
   it('refuses to start with every fault of its configuration and its store, each by its name and without its value', async () => {
@@ -149,67 +173,39 @@ describe.concurrent('the bundled host', () => {
     const listed = { ...local, origin: 'https://app.example.com', 'sec-fetch-site': 'cross-site' }
     expect(await read(listed)).toBe(200)
   })
-})
 
-// Not beside the others: each step waits for SQLite’s time limit.
-it('the bundled host starts with a store that another process has locked, and works once it is free', async () => {
-  const folder = createFolder()
-  const other = new DatabaseSync(`${folder}/deliveries.db`)
-  other.exec('PRAGMA journal_mode = WAL; BEGIN EXCLUSIVE')
-  const { url, log, send } = start({
-    ...development,
-    PLATFORM_WEBHOOK_SECRET: secret,
-    DELIVERY_STORE: `sqlite:${folder}/deliveries.db`,
+  it('starts with a store that another process has locked, and works once it is free', async ({ expect }) => {
+    const folder = createFolder()
+    const other = new DatabaseSync(`${folder}/deliveries.db`)
+    other.exec('PRAGMA journal_mode = WAL; BEGIN EXCLUSIVE')
+    const { url, log, send } = start({
+      ...development,
+      PLATFORM_WEBHOOK_SECRET: secret,
+      DELIVERY_STORE: `sqlite:${folder}/deliveries.db`,
+    })
+    const readiness = async () => (await fetch(`${await url}/readyz`)).status
+    expect(await readiness()).toBe(503)
+    const said = () => log.map(({ message }) => message)
+    await expect
+      .poll(said)
+      .toContainEqual(expect.stringMatching(/^DELIVERY_STORE: .* another process has locked it/))
+    other.exec('COMMIT')
+    other.close()
+    await expect.poll(readiness).toBe(200)
+    expect(await send('idp', createUser)).toMatchObject({ body: { code: 'missing_credentials' } })
   })
-  const readiness = async () => (await fetch(`${await url}/readyz`)).status
-  expect(await readiness()).toBe(503)
-  const said = () => log.map(({ message }) => message)
-  await expect
-    .poll(said)
-    .toContainEqual(expect.stringMatching(/^DELIVERY_STORE: .* another process has locked it/))
-  other.exec('COMMIT')
-  other.close()
-  await expect.poll(readiness).toBe(200)
-  expect(await send('idp', createUser)).toMatchObject({ body: { code: 'missing_credentials' } })
-})
 
-describe.concurrent('the bundled host keeps its store', () => {
-  const next = `whsec_${btoa('the next one of the platform')}`
-  const modeOf = (path: string) => statSync(path).mode & 0o777
-
-  /** Sends the event to a host in this folder, with the first of its secrets, and says whether it was replayed. */
-  async function send(folder: string, ...secrets: string[]): Promise<boolean> {
-    const environment = { ...development, DELIVERY_STORE: undefined }
-    const PLATFORM_WEBHOOK_SECRET = secrets.join(' ')
-    const host = start({ ...environment, PLATFORM_WEBHOOK_SECRET }, { folder, secret: secrets[0] })
-    const response = await host.send('idp', createUser, 'evt_1')
-    // Without keys of the identity provider, the refusal is final, and recorded.
-    expect(response).toMatchObject({ status: 422, body: { code: 'missing_credentials' } })
-    const modes = readdirSync(`${folder}/.data`).map((name) => modeOf(`${folder}/.data/${name}`))
-    expect(new Set(modes)).toEqual(new Set([0o600]))
-    host.kill('SIGTERM')
-    await host.exit
-    return response.headers.get('idempotency-replayed') === 'true'
-  }
-  function digestIn(folder: string): unknown {
-    const database = new DatabaseSync(`${folder}/.data/deliveries.db`, { readOnly: true })
-    const found = String(database.prepare('SELECT text FROM records').get()?.text)
-    database.close()
-    expect(found).toContain('"digest":"')
-    return /"digest":"([^"]+)"/.exec(found)?.[1]
-  }
-
-  it('private and under its secret, through a rotation', async () => {
+  it('keeps its store private and under its secret, through a rotation', async () => {
     const [open, signed] = [createFolder(), createFolder()]
     expect(await send(open)).toBe(false)
     expect(modeOf(`${open}/.data`)).toBe(0o700)
     expect(await send(signed, secret)).toBe(false)
     // The same event: a digest without a key would be the same, and a reader of the store could test guesses.
     expect(digestIn(signed)).not.toEqual(digestIn(open))
-    expect(await send(signed, next, secret)).toBe(true)
+    expect(await send(signed, `whsec_${btoa('the next one of the platform')}`, secret)).toBe(true)
   })
 
-  it('by the commands of docs/operations.md, on every day', async () => {
+  it('keeps its store by the commands of docs/operations.md, on every day', async () => {
     const guide = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8')
     const commands = [...guide.matchAll(/^```sh\n(.*?)^```/gms)].map(([, text = '']) => text)
     const folder = createFolder()
