@@ -7,8 +7,7 @@ import { deliver, type Fault } from '@org/core/testing'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createTracing } from '../src/tracing.ts'
 import { routes, validEvents } from './corpus.ts'
-import { calling, createWorld, credentials, mail, type Sent, samples } from './hosted.ts'
-import { createFolder } from './shipped.ts'
+import { calling, createFolder, createWorld, credentials, mail, type Sent, samples } from './hosted.ts'
 import { exporter, traceTests } from './traced.ts'
 
 const secret = credentials.webhookSecret

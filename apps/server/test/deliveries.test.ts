@@ -3,8 +3,15 @@ import { memoryStore } from '@org/core'
 import { sqliteStore } from '@org/core/stores/sqlite'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createMetrics } from '../src/metrics.ts'
-import { calling, credentials, mail, production, type StartOptions, startHost } from './hosted.ts'
-import { createFolder } from './shipped.ts'
+import {
+  calling,
+  createFolder,
+  credentials,
+  mail,
+  production,
+  type StartOptions,
+  startHost,
+} from './hosted.ts'
 
 const OPERATOR_TOKEN = credentials.operatorToken
 const broken = { method: 'POST', status: 500 }

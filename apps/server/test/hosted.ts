@@ -1,4 +1,7 @@
 /** The whole host between emulators of the platform and of every provider. */
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import {
   createPlatformEmulator,
   type DeliverOptions,
@@ -174,6 +177,9 @@ export function startHost(options: StartOptions = {}) {
       deliver(host.fetch, event, { url: `http://host.test/${route}/webhook`, ...delivery }),
   }
 }
+
+/** An empty folder. */
+export const createFolder = () => mkdtempSync(join(tmpdir(), 'host-'))
 
 /** A call of a function. */
 export const calling = (name: string, args: object = {}) => ({

@@ -3,8 +3,8 @@ import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { credentials } from './hosted.ts'
-import { bundle, createFolder } from './shipped.ts'
+import { createFolder, credentials } from './hosted.ts'
+import { bundle } from './shipped.ts'
 import { surround } from './surrounded.ts'
 
 const { variables, platform, workspace: provider, ship } = await surround()

@@ -7,9 +7,9 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, it } from 'vitest'
-import { calling, production as inProduction } from './hosted.ts'
+import { calling, createFolder, production as inProduction } from './hosted.ts'
 import { isNightly } from './nightly.ts'
-import { bundle, createFolder, type StartOptions, secret, startShipped } from './shipped.ts'
+import { bundle, type StartOptions, secret, startShipped } from './shipped.ts'
 
 const development = { PLATFORM_API_URL: 'http://127.0.0.1:9' }
 const production = { ...development, ...inProduction, DRAIN_DELAY_MS: '0' }

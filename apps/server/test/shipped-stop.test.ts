@@ -2,8 +2,8 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { calling, mail } from './hosted.ts'
-import { createFolder, type StartOptions } from './shipped.ts'
+import { calling, createFolder, mail } from './hosted.ts'
+import type { StartOptions } from './shipped.ts'
 import { surround } from './surrounded.ts'
 
 const around = await surround()

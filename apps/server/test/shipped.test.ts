@@ -5,8 +5,8 @@ import { constants } from 'node:http2'
 import { afterAll, expect, it } from 'vitest'
 import { createHttp2Gateway } from '../../../bench/shared/http2-gateway.ts'
 import { cert } from '../../../tooling/runtimes/certificate.ts'
-import { calling, mail } from './hosted.ts'
-import { createFolder, signedRequest } from './shipped.ts'
+import { calling, createFolder, mail } from './hosted.ts'
+import { signedRequest } from './shipped.ts'
 import { surround } from './surrounded.ts'
 
 const around = await surround()

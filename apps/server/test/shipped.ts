@@ -1,12 +1,11 @@
 /** The bundle that ships, as a process of its own, between a platform and providers over HTTP. */
 import { spawn } from 'node:child_process'
-import { cpSync, mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { sign } from '@org/core'
 import { deliver, serve } from '@org/core/testing'
-import { createWorld, credentials, production, variablesAt } from './hosted.ts'
+import { createFolder, createWorld, credentials, production, variablesAt } from './hosted.ts'
 
 export const secret = credentials.webhookSecret
 
@@ -66,9 +65,6 @@ export interface StartOptions {
 
 /** One line of the host's log. */
 type LogLine = Record<string, unknown> & { message?: string }
-
-/** An empty folder. */
-export const createFolder = () => mkdtempSync(join(tmpdir(), 'host-'))
 
 /** A copy of the bundle outside of the repository, where nothing else can be loaded. */
 export const bundle = createFolder()

@@ -4,8 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import type { Logger } from '@org/core'
 import { sqliteStore } from '@org/core/stores/sqlite'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { credentials, startHost } from './hosted.ts'
-import { createFolder } from './shipped.ts'
+import { createFolder, credentials, startHost } from './hosted.ts'
 
 const { webhookSecret: secret } = credentials
 
