@@ -4,8 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { deliver } from '@org/core/testing'
 import { afterAll, describe, expect, it } from 'vitest'
 import { nextPort } from '../../../bench/shared/processes.ts'
-import { calling, mail } from './hosted.ts'
-import { createFolder, secret } from './shipped.ts'
+import { calling, createFolder, mail } from './hosted.ts'
+import { secret } from './shipped.ts'
 import { surround } from './surrounded.ts'
 
 const guide = readFileSync(new URL('../../../docs/scaling.md', import.meta.url), 'utf8')

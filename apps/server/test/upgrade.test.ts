@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createDeliveryStore } from '@org/core/stores'
 import { describe, expect, it } from 'vitest'
-import { calling, mail, production, startHost } from './hosted.ts'
-import { bundle, createFolder } from './shipped.ts'
+import { calling, createFolder, mail, production, startHost } from './hosted.ts'
+import { bundle } from './shipped.ts'
 import { surround } from './surrounded.ts'
 
 const docs = (name: string) => readFileSync(new URL(`../../../docs/${name}`, import.meta.url), 'utf8')
