@@ -87,7 +87,7 @@ const marker = Symbol.for('@org/core/IntegrationError')
  */
 export class IntegrationError extends Error {
   readonly code: ErrorCode
-  /** The HTTP status of the webhook's response; the provider's own is `provider.status`. */
+  /** The HTTP status of the webhook's response; of a `MailError`, the provider's own. */
   readonly status: number
   /** Whether the same call may succeed later, without the risk of a second effect. */
   readonly retryable: boolean

@@ -29,7 +29,8 @@ export function toProblem(error: IntegrationError, redactor?: Redactor, sent?: u
   return {
     type: `urn:problem:${code}`,
     title: titleOf(code),
-    status: error.status,
+    // A client's error may have the provider's own status, which is in `provider`.
+    status: error.status === provider?.status ? errorCodes[error.code].status : error.status,
     detail: cut(error.hint ? `${error.message} ${error.hint}` : error.message),
     code,
     retryable: error.retryable,

@@ -41,7 +41,8 @@ export const sentIn = (event: PlatformEvent | undefined) =>
 
 export function toFailure(error: unknown, redactor: Redactor, event?: PlatformEvent): EventResponse {
   const known = toIntegrationError(error)
-  return { status: known.status, body: { ...toProblem(known, redactor, sentIn(event)) }, error: known }
+  const body = toProblem(known, redactor, sentIn(event))
+  return { status: body.status, body: { ...body }, error: known }
 }
 
 /** A browser must not run, frame, guess, keep or pass on anything. */

@@ -25,6 +25,8 @@ export interface HttpClientOptions {
    * or 503 says that the call had no effect. By default, none is.
    */
   isOwnForm?: ((body: unknown) => boolean) | undefined
+  /** Finds what runtimes refuse to send, but not with an error that says so; by default, {@link findFault} does. */
+  findFault?: typeof findFault | undefined
   /** Waits between two attempts, by default with a timer that the signal ends early. */
   wait?: ((milliseconds: number, signal: AbortSignal) => Promise<void>) | undefined
 }
@@ -87,10 +89,10 @@ export const LONGEST_TIMER_MS = 2 ** 31 - 1
  * @throws {HttpFailure} for everything else
  */
 export function createHttpClient(options: HttpClientOptions): HttpClient {
-  return createHttpClientBy(readJson, options)
+  return createHttpClientBy(readJson, { findFault, ...options })
 }
 
-/** {@link createHttpClient} with a reader of JSON. */
+/** {@link createHttpClient} with a reader of JSON, and without {@link findFault}. */
 export function createHttpClientBy(read: JsonReader, options: HttpClientOptions): HttpClient {
   const { wait = pause } = options
   return async (request) => {
@@ -133,7 +135,7 @@ async function attemptOnce(
     ...request.headers,
     ...length,
   }
-  const fault = findFault(url, request.path, headers)
+  const fault = options.findFault?.(url, request.path, headers)
   if (fault) throw new HttpFailure('connection', fault, { effect: 'none' })
   if (caller?.aborted) throw interrupted(caller, 'none')
   request.beforeSend?.()
@@ -189,7 +191,7 @@ function inTime(sending: Promise<Response>, signal: AbortSignal): Promise<Respon
 const DOT_SEGMENT = /(?:^|[/\\])(?:\.|%2e){1,2}(?=$|[/\\?#])/i
 
 /** Finds what every runtime refuses to send, but not with an error that says so. */
-function findFault(url: string, path: string, headers: Readonly<Record<string, string>>): string | undefined {
+export function findFault(url: string, path: string, headers: Record<string, string>): string | undefined {
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   const isValid = parsed && /^https?:$/.test(parsed.protocol) && !parsed.username && !parsed.password
   if (!isValid) return 'The URL is invalid.'

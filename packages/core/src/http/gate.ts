@@ -152,7 +152,6 @@ function noTrouble(): Trouble {
 }
 
 function refusal(waitMs: number): IntegrationError {
-  const message =
-    'The outcome of an earlier call is unknown, so this one was not made: the provider must answer a read first.'
+  const message = 'The outcome of an earlier call is unknown: the provider must answer a read first.'
   return new IntegrationError('provider_error', message, { retryAfter: waitMs / 1_000 })
 }

@@ -8,7 +8,7 @@ import {
 } from '../errors.ts'
 import { readJson } from '../json.ts'
 import { maskAddresses } from '../log.ts'
-import { createHttpClientBy, type HttpClientOptions, type HttpRequest } from './client.ts'
+import { createHttpClientBy, findFault, type HttpClientOptions, type HttpRequest } from './client.ts'
 import { createGate } from './gate.ts'
 import type { JsonReader } from './response.ts'
 import { effectOf, HttpFailure, interrupted } from './response.ts'
@@ -97,7 +97,7 @@ const CREDENTIAL = /^[!-~]+$/
 
 /** Makes the client of one provider: it checks the credential, retries, and throws errors with hints. */
 export function createProviderClient(provider: Provider, options: ProviderClientOptions) {
-  return createProviderClientBy(readJson, provider, options)
+  return createProviderClientBy(readJson, provider, { findFault, ...options })
 }
 
 /** {@link createProviderClient} with a reader of JSON, for an SDK that loads no more than it needs. */
@@ -270,7 +270,7 @@ function classify(failure: HttpFailure, title: string, message: string | undefin
     if (!failure.isOwnForm)
       return [
         'provider_error',
-        `Not ${toLower(title)} but something in between answered with status ${failure.status}; check the base URL.`,
+        `Status ${failure.status} did not come from the provider itself; check the base URL.`,
       ]
     if (failure.status !== 425)
       return [
@@ -279,10 +279,6 @@ function classify(failure: HttpFailure, title: string, message: string | undefin
       ]
   }
   return ['provider_error', `${title} failed: ${failure.message}`]
-}
-
-function toLower(title: string): string {
-  return title.charAt(0).toLowerCase() + title.slice(1)
 }
 
 function asSentence(text: string): string {
