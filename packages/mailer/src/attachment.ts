@@ -4,95 +4,65 @@
  * @module
  */
 import { toBase64 } from '@org/core/http'
+import { type FileReader, MAX_MESSAGE_BYTES } from './compose.ts'
 import { isRecord } from './fields.ts'
 import { readLine } from './headers.ts'
-import type { Faults } from './mail-error.ts'
-import { MAX_MESSAGE_BYTES, type Written } from './writing.ts'
 
-const encoder = new TextEncoder()
+/** Ten times as fast as the exact class of characters, which has no `_`. */
+const BASE64 = /^[\w+/]*={0,2}$/
+const NO_CONTENT = 'must be a Blob, a Uint8Array, an ArrayBuffer or base64, and must not be empty'
+const NO_BASE64 = 'is not base64: pass bytes, such as new TextEncoder().encode(text)'
 
-/** Checks attachments, and writes them as a JSON list. What is too long for a message is only counted. */
-export function writeAttachments(faults: Faults, attachments: unknown): Written | undefined {
+/** Checks attachments, and puts them into the provider’s format. What is too long for a message is only counted. */
+export const readFiles: FileReader = (faults, attachments) => {
   if (!Array.isArray(attachments)) {
     faults.add('attachments', 'must be a list')
     return undefined
   }
-  const files: string[] = []
-  // The brackets of the list; each file has a comma.
-  let bytes = 1
-  for (const [index, attachment] of attachments.entries()) {
+  let size = 0
+  const files = attachments.map((attachment: unknown, index) => {
     const path = `attachments[${index}]`
     if (!isRecord(attachment)) {
       faults.add(path, 'must be an object with name, content and contentType')
-      continue
+      return {}
     }
-    const { name, contentType, contentId, content } = attachment
-    const head = JSON.stringify({
-      Name: readRequired(faults, `${path}.name`, name),
-      ContentType: readRequired(faults, `${path}.contentType`, contentType),
-      ContentID: readContentId(faults, `${path}.contentId`, contentId),
-    })
-    const file = readContent(content)
-    if (typeof file === 'string') {
-      faults.add(`${path}.content`, file)
-      continue
+    const line = (name: string) => readLine(faults, `${path}.${name}`, attachment[name])
+    for (const name of ['name', 'contentType'])
+      if ((attachment[name] ?? '') === '') faults.add(`${path}.${name}`, 'is required')
+    // In HTML, `cid:logo` refers to the file; the provider wants the id in the same form.
+    const id = line('contentId')?.replace(/^cid:/, '')
+    if (id !== undefined && !/^[^\s<>"]+$/.test(id))
+      faults.add(`${path}.contentId`, 'is invalid: expected an id without spaces, quotes and angle brackets')
+    const content = contentOf(attachment.content)
+    size += content.length
+    if (content.length === 0) faults.add(`${path}.content`, NO_CONTENT)
+    const base64 = size > MAX_MESSAGE_BYTES || typeof content === 'string' ? content : toBase64(content)
+    if (typeof base64 === 'string' && !isBase64(base64)) faults.add(`${path}.content`, NO_BASE64)
+    return {
+      Name: line('name'),
+      ContentType: line('contentType'),
+      ContentID: id && `cid:${id}`,
+      Content: base64,
     }
-    const start = `${head.slice(0, -1)},"Content":"`
-    bytes += encoder.encode(start).length + file.length + '"},'.length
-    if (bytes <= MAX_MESSAGE_BYTES) files.push(`${start}${file.encode()}"}`)
-  }
-  return { json: `[${files.join()}]`, bytes }
+  })
+  return { files, size }
 }
 
-function readRequired(faults: Faults, path: string, value: unknown): string | undefined {
-  if (value === undefined || value === null || value === '') faults.add(path, 'is required')
-  return readLine(faults, path, value)
+/** Base64 without line breaks, or bytes; empty if there is no content. */
+function contentOf(content: unknown): string | Uint8Array {
+  if (typeof content === 'string') return content.replaceAll(/[\r\n\t ]+/g, '')
+  if (ArrayBuffer.isView(content))
+    return new Uint8Array(content.buffer, content.byteOffset, content.byteLength)
+  return isArrayBuffer(content) ? new Uint8Array(content) : ''
 }
 
-/** In HTML, `cid:logo` refers to the file; the provider wants the id in the same form. */
-function readContentId(faults: Faults, path: string, value: unknown): string | undefined {
-  if (value === undefined || value === null || value === '') return undefined
-  if (typeof value === 'string' && /^(?:cid:)?[^\s<>"\p{Cc}]+$/u.test(value))
-    return value.startsWith('cid:') ? value : `cid:${value}`
-  faults.add(path, 'is invalid: expected an id without spaces, quotes and angle brackets')
-  return undefined
-}
-
-interface File {
-  /** In base64. */
-  length: number
-  encode: () => string
-}
-
-/** @returns the fault if the content is invalid */
-function readContent(content: unknown): File | string {
-  if (typeof content === 'string') {
-    const base64 = /\s/.test(content) ? content.replaceAll(/[\r\n\t ]+/g, '') : content
-    return findFault(base64) ?? { length: base64.length, encode: () => base64 }
-  }
-  if (!isBuffer(content)) return 'must be a Blob, a Uint8Array, an ArrayBuffer or a text of base64'
-  const bytes = ArrayBuffer.isView(content)
-    ? new Uint8Array(content.buffer, content.byteOffset, content.byteLength)
-    : new Uint8Array(content)
-  if (bytes.length === 0) return 'is empty'
-  return { length: 4 * Math.ceil(bytes.length / 3), encode: () => toBase64(bytes) }
-}
-
-function findFault(base64: string): string | undefined {
-  if (base64 === '') return 'is empty'
-  if (isBase64(base64)) return undefined
-  return 'is not base64 with + and /, padded with =: pass bytes, such as new TextEncoder().encode(text)'
-}
-
-/** Whether a text is base64 with padding and without line breaks. */
 function isBase64(text: string): boolean {
-  // Ten times as fast as the exact class of characters, which has no `_`.
-  return text.length % 4 === 0 && /^[\w+/]*={0,2}$/.test(text) && !text.includes('_')
+  return text.length % 4 === 0 && BASE64.test(text) && !text.includes('_')
 }
 
 /** Without `instanceof`, because a value may come from another realm. */
-function isBuffer(content: unknown): content is ArrayBuffer | ArrayBufferView {
-  return ArrayBuffer.isView(content) || tagOf(content) === '[object ArrayBuffer]'
+function isArrayBuffer(content: unknown): content is ArrayBuffer {
+  return tagOf(content) === '[object ArrayBuffer]'
 }
 
 /** Whether a value is a Blob or a File. */

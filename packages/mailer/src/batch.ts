@@ -6,7 +6,7 @@
 import type { IntegrationError } from '@org/core/errors'
 import type { ComposedMessage } from './compose.ts'
 import { refusalError } from './errors.ts'
-import type { BatchResult, MessageResult, UnsentResult } from './result.ts'
+import type { MessageResult, UnsentResult } from './result.ts'
 import { toMailErrorCode } from './result.ts'
 import { readRemark, type SendResponse } from './wire.ts'
 
@@ -38,11 +38,8 @@ export function toResult(message: PlacedMessage, response: SendResponse): Messag
 }
 
 /** The part of a result that names the message. */
-export function placeOf({ index, key }: Pick<PlacedMessage, 'index' | 'key'>): {
-  index: number
-  key?: string
-} {
-  return key === '' ? { index } : { index, key }
+export function placeOf({ index, key }: Pick<PlacedMessage, 'index' | 'key'>) {
+  return { index, key: key || undefined }
 }
 
 /** The result of a message that was not sent, or whose outcome is unknown. */
@@ -64,18 +61,9 @@ export function failedResult(
       message: words,
       retryable,
       ...(retryAfter !== undefined && { retryAfter }),
-      ...(provider?.code !== undefined && {
-        provider: { code: provider.code, message: provider.message ?? '' },
-      }),
+      ...(provider?.code && { provider: { code: provider.code, message: provider.message ?? '' } }),
     },
   }
-}
-
-/** Sorts the results, and counts them by status. */
-export function toBatchResult(results: readonly MessageResult[]): BatchResult {
-  const counts = { sent: 0, failed: 0, unknown: 0 }
-  for (const { status } of results) counts[status] += 1
-  return { ...counts, results: inOrder(results) }
 }
 
 /** Messages, or their results, by position. */

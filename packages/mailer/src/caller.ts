@@ -4,15 +4,15 @@
  * @module
  */
 import type { IntegrationError } from '@org/core/errors'
-import type { Pass } from '@org/core/http'
+import { type Pass, unknownOutcome } from '@org/core/http'
 import { failedResult, inOrder, toResult } from './batch.ts'
 import { type Ending, timeIsOver } from './ending.ts'
 import { type MessageRecord, type Records, toRecords } from './journal.ts'
 import { toMailError } from './mail-error.ts'
-import { matchResponses, unreadable } from './matching.ts'
 import type { Pace } from './pace.ts'
 import type { MessageResult } from './result.ts'
 import type { BatchRunOptions, Call, CallOutcome } from './run.ts'
+import { isAbout, readSendResponse } from './wire.ts'
 
 /** With a journal, no call begins in the last quarter of the time (5 s at most), so that its results can be recorded. */
 const RESERVE_SHARE = 0.25
@@ -27,32 +27,22 @@ export function createCaller(
 ) {
   const { enter, gate, outageMs, send, timeoutMs, signal, deadline } = options
   const reserveMs = records ? Math.min(LONGEST_RESERVE_MS, (deadline - Date.now()) * RESERVE_SHARE) : 0
-  /** Why the journal takes no more records. */
-  let unrecorded: IntegrationError | undefined
-  /** When a call broke, if none was answered since. */
-  let brokenAt: number | undefined
-
   const isTooLate = (delayMs = 0) => Date.now() + delayMs + Math.max(reserveMs, pace.expectedMs()) >= deadline
-  /** When the batch ends unless a call is answered, if calls have broken. */
-  const outageEnd = () => (brokenAt === undefined ? Number.POSITIVE_INFINITY : brokenAt + outageMs)
 
   /** Why no call may begin any more. */
   function obstacle(): IntegrationError | undefined {
-    return ending.reason ?? unrecorded ?? (isTooLate() ? timeIsOver() : undefined)
+    return ending.reason ?? (isTooLate() ? timeIsOver() : undefined)
   }
 
-  async function record(written: ReadonlyMap<string, MessageRecord | undefined>): Promise<void> {
-    try {
-      await records?.write(written)
-    } catch (error) {
-      unrecorded ??= toMailError(error)
-    }
+  const record = async (written: ReadonlyMap<string, MessageRecord | undefined>) => {
+    // If the journal fails, it ends the batch.
+    await records?.write(written).catch(() => {})
   }
   const recordAll = ({ messages }: Call, value: 'begun' | undefined) =>
     record(new Map(messages.map(({ key }) => [key, value])))
 
   async function waitForGate(milliseconds: number): Promise<boolean> {
-    const leftMs = Math.min(outageMs - pace.pausedMs(), outageEnd() - Date.now())
+    const leftMs = outageMs - pace.troubleMs()
     if (obstacle() || leftMs <= 0) return false
     const pauseMs = pace.pauseOf(milliseconds)
     await pace.pauseFor(Math.min(pauseMs, leftMs))
@@ -61,11 +51,11 @@ export function createCaller(
 
   /** One attempt, between its first and its last record. */
   async function attempt(call: Call): Promise<CallOutcome> {
-    const before = obstacle()
-    if (before) return unsentCall(call, before)
     let pass: Pass
     try {
-      const until = Math.min(deadline, outageEnd())
+      const before = obstacle()
+      if (before) throw before
+      const until = Math.min(deadline, Date.now() + outageMs - pace.troubleMs())
       pass = await enter({ signal: ending.signal, deadline: until, gate }, waitForGate)
     } catch (error) {
       return unsentCall(call, obstacle() ?? toMailError(error))
@@ -75,47 +65,39 @@ export function createCaller(
     const after = obstacle()
     const outcome = after ? unsentCall(call, after) : await exchange(call, pass)
     pass.leave(outcome.unsent ? 'unmade' : isBroken(outcome) ? 'unknown' : 'made')
-    if (records) {
-      if (outcome.unsent) await recordAll(call, undefined)
-      else await record(toRecords(outcome.results, call.messages))
-    }
+    if (outcome.unsent) await recordAll(call, undefined)
+    else if (records) await record(toRecords(outcome.results, call.messages))
     return outcome
   }
 
   async function exchange(call: Call, pass: Pass): Promise<CallOutcome> {
     try {
       const until = Math.min(deadline, Date.now() + timeoutMs)
-      const body = await send(call, { signal, deadline: until, pass })
-      return { results: readResults(body, call), isSettled: true }
+      return { results: readResults(await send(call, { signal, deadline: until, pass }), call) }
     } catch (thrown) {
       const error = toMailError(thrown)
-      if (error.effect === 'none') return unsentCall(call, error)
-      return { results: failAll(call, error), isSettled: true }
+      return error.effect === 'none' ? unsentCall(call, error) : { results: failAll(call, error) }
     }
   }
 
   /** Milliseconds to wait before a call that was not sent is tried again; `undefined` if it is not. */
   function delayOf(reason: IntegrationError): number | undefined {
-    if (!isAway(reason) || obstacle()) return undefined
     const delayMs = pace.pauseOf((reason.retryAfter ?? 0) * 1_000)
     const longestMs = reason.code === 'provider_rate_limited' ? LONGEST_RATE_LIMIT_MS : outageMs
-    if (isTooLate(delayMs) || Date.now() + delayMs >= outageEnd()) return undefined
-    return pace.pausedMs() + delayMs > longestMs ? undefined : delayMs
+    const isOver = obstacle() || isTooLate(delayMs) || pace.troubleMs() + delayMs > longestMs
+    return isOver || !isAway(reason) ? undefined : delayMs
   }
 
   return async function make(call: Call): Promise<CallOutcome> {
-    if (call.messages.length === 0) return { results: call.settled, isSettled: call.isResumed }
-    // A time in which there was nothing to send is no outage.
-    if (pace.isIdle() && Date.now() >= outageEnd()) brokenAt = undefined
+    if (call.messages.length === 0) return { results: call.settled }
     for (;;) {
       const turn = await pace.enter(call.bytes)
       const outcome = await attempt(call)
       const { unsent } = outcome
       const delayMs = unsent && delayOf(unsent)
       if (delayMs !== undefined) void pace.pauseFor(delayMs)
-      // No later call fares better.
-      else if (unsent && (isAway(unsent) || unsent.code === 'credentials_rejected')) ending.end(unsent)
-      if (!unsent) brokenAt = isBroken(outcome) ? (brokenAt ?? Date.now()) : undefined
+      // No later call fares better, unless the provider refused only this one.
+      else if (unsent && unsent.code !== 'provider_rejected') ending.end(unsent)
       pace.leave(turn, unsent ? 'not sent' : isBroken(outcome) ? 'broken' : 'answered')
       if (delayMs === undefined)
         return { ...outcome, results: inOrder([...outcome.results, ...call.settled]) }
@@ -133,17 +115,24 @@ function isBroken({ results }: CallOutcome): boolean {
 }
 
 function unsentCall(call: Call, reason: IntegrationError): CallOutcome {
-  return { unsent: reason, isSettled: false, results: failAll(call, reason) }
+  return { unsent: reason, results: failAll(call, reason) }
 }
 
 function failAll({ messages }: Call, error: IntegrationError): MessageResult[] {
   return messages.map((message) => failedResult(message, error))
 }
 
-function readResults(body: unknown, { messages }: Call): MessageResult[] {
-  const responses = matchResponses(body, messages)
-  return messages.map((message, at) => {
+function readResults(answers: readonly unknown[], call: Call): MessageResult[] {
+  const { messages } = call
+  const responses = answers.length === messages.length ? answers.map(readSendResponse) : []
+  // The provider answers in the order of the messages. If an answer contradicts that, none is surely about its message.
+  const isInOrder = messages.every((message, at) => {
     const response = responses[at]
-    return response ? toResult(message, response) : failedResult(message, unreadable())
+    return !response?.accepted || isAbout(response, message)
+  })
+  const text = 'It is not known whether the mail was sent: the provider’s answer is unreadable.'
+  return messages.map((message, at) => {
+    const response = isInOrder ? responses[at] : undefined
+    return response ? toResult(message, response) : failedResult(message, unknownOutcome(text))
   })
 }

@@ -3,27 +3,25 @@
  *
  * @module
  */
-import { IntegrationError } from '@org/core/errors'
-import { writeAttachments } from './attachment.ts'
+import type { IntegrationError } from '@org/core/errors'
+import { readFiles } from './attachment.ts'
 import { failedResult, inOrder } from './batch.ts'
 import { type ComposedMessage, composeMessage, isRich } from './compose.ts'
 import { type Ending, orEnded } from './ending.ts'
 import { readField } from './fields.ts'
-import { keyOf, type Records, restore } from './journal.ts'
+import { type Records, restore } from './journal.ts'
 import { invalidMessage, toMailError } from './mail-error.ts'
-import type { MessageSettings } from './message.ts'
 import { renderMessage } from './render.ts'
 import type { MessageResult } from './result.ts'
 import type { BatchRunOptions, Call } from './run.ts'
-import { createTextWriter } from './writing.ts'
 
 /** A message that was read. */
 interface Entry {
   index: number
-  /** Its own key; later the one by which the journal knows it. */
+  /** Its own key, by which the journal knows it; empty without one. */
   key: string
-  /** With a journal, the JSON by which a message without a key is known: without the settings of its mailer. */
-  identity?: string
+  /** Its recipients as they were given, for the result of a message that was sent before and would be refused now. */
+  given?: string
   composed?: ComposedMessage
   /** Why it can’t be sent. An earlier attempt may have sent it. */
   refusal?: IntegrationError
@@ -33,35 +31,31 @@ interface Entry {
 interface Draft {
   entries: Entry[]
   bytes: number
-  /** The results of messages that are not read any more, because the batch has ended. */
-  unread: MessageResult[]
 }
 
 const MAX_MESSAGES = 500
 /** A call of a stream leaves when its first message is so old. */
 const MAX_AGE_MS = 100
-/** So many messages are composed at a time. Those of many bytes count for more, and those that are refused for 25. */
-const MANY = 250
-const BYTES_OF_ONE = 4_000
-const REFUSED = 25
+/** So many messages are composed at a time. */
+const MANY = 100
 /** The brackets of a list. */
 const EMPTY_BYTES = 2
-/** For the identity of a message, which must not change with the settings of its mailer. */
-const NO_SETTINGS: MessageSettings = { from: 'none@none.invalid' }
 
 type CutterOptions = Pick<BatchRunOptions, 'parse' | 'resend' | 'settings' | 'callBytes' | 'breathe'> & {
   ending: Ending
   records: Records | undefined
+  /** Is told what the source and `resend` throw. */
+  fail: (reason: unknown) => void
 }
 
 /** Makes the cutter of a batch. It reads no further than the next call needs. */
 export function createCutter(items: Iterable<unknown> | AsyncIterable<unknown>, options: CutterOptions) {
-  const { parse, resend, settings, callBytes, ending, breathe, records } = options
+  const { parse, resend, settings, callBytes, ending, breathe, records, fail } = options
   const source = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]()
-  const writers = { writeBody: createTextWriter(), writeFiles: writeAttachments }
-  /** How often each key came. */
-  const seen = new Map<string, number>()
+  const keys = new Set<string>()
   let index = 0
+  /** How many messages are in calls. */
+  let taken = 0
   /** The next message, while it is read and composed. */
   let pending: Promise<Entry | undefined> | undefined
   /** A message that did not fit into the call before. */
@@ -69,35 +63,40 @@ export function createCutter(items: Iterable<unknown> | AsyncIterable<unknown>, 
   let isRead = false
   let isOver = false
   let isUnread = false
-  let thrown: { reason: unknown } | undefined
   /** The messages since the last breath. */
   let composed = 0
 
   function compose(item: unknown): Entry | Promise<Entry> {
     const entry: Entry = { index, key: '' }
     index += 1
-    const fail = (error: unknown) => Object.assign(entry, { refusal: toMailError(error) })
+    const place = (message: unknown) =>
+      Object.assign(entry, { composed: composeMessage(message, settings, readFiles) })
+    const refuse = (error: unknown) => Object.assign(entry, { refusal: toMailError(error) })
     try {
       const message = parse ? parse(item) : item
       const key = readField(message, 'key')
       // `composeMessage` names the fault of another one.
       if (typeof key === 'string' || typeof key === 'number') entry.key = String(key)
-      if (!isRich(message)) return place(entry, message)
-      return orEnded(renderMessage(message), ending.signal)
-        .then((rendered) => place(entry, rendered))
-        .catch(fail)
+      const to = readField(message, 'to')
+      if (typeof to === 'string') entry.given = to
+      if (records) checkKey(entry)
+      return isRich(message)
+        ? orEnded(renderMessage(message), ending.signal).then(place).catch(refuse)
+        : place(message)
     } catch (error) {
-      return fail(error)
+      return refuse(error)
     }
   }
 
-  function place(entry: Entry, message: unknown): Entry {
-    if (records && entry.key === '') {
-      entry.composed = composeMessage(message, NO_SETTINGS, writers)
-      entry.identity = entry.composed.json
-    }
-    entry.composed = composeMessage(message, settings, writers)
-    return entry
+  /** A journal knows a message by its key. */
+  function checkKey(entry: Entry): void {
+    const { key } = entry
+    const isTwin = keys.has(key)
+    keys.add(key)
+    // The record of the key is that of the earlier message.
+    if (isTwin) entry.key = ''
+    const fault = isTwin ? 'is the key of an earlier message of this batch' : 'is required with a journal'
+    if (isTwin || key === '') throw invalidMessage([{ path: 'key', message: fault }])
   }
 
   /** @returns `undefined` at the end of the source */
@@ -111,6 +110,12 @@ export function createCutter(items: Iterable<unknown> | AsyncIterable<unknown>, 
     return 'then' in step ? Promise.resolve(step).then(take) : take(step)
   }
 
+  function add(draft: Draft, entry: Entry): void {
+    draft.entries.push(entry)
+    draft.bytes += bytesOf(entry)
+    taken = entry.index + 1
+  }
+
   /** Reads into a call until the call is full, the source pauses, or the batch is over. */
   async function fill(draft: Draft): Promise<void> {
     const { entries } = draft
@@ -119,33 +124,30 @@ export function createCutter(items: Iterable<unknown> | AsyncIterable<unknown>, 
     const onEnd = () => interrupt()
     ending.signal.addEventListener('abort', onEnd)
     try {
-      while (entries.length < MAX_MESSAGES) {
-        if (ending.reason) return await failRest(draft, ending.reason)
+      while (entries.length < MAX_MESSAGES && !ending.reason) {
         if (composed >= MANY) {
           composed = 0
           await breathe()
         }
         const reading = pending ?? read()
-        let next: Entry | undefined | 'interrupted'
+        let next: Entry | undefined
         if (reading instanceof Promise) {
           pending = reading
           // Not Promise.race: a promise that lives as long as the batch would keep a reaction for each message.
-          next = await new Promise((resolve, reject) => {
-            interrupt = () => resolve('interrupted')
-            reading.then(resolve, reject)
+          const isInTime = await new Promise((resolve, reject) => {
+            interrupt = () => resolve(false)
+            reading.then(() => resolve(true), reject)
           })
-          if (next === 'interrupted') {
-            if (ending.reason) continue
-            return
-          }
+          if (!isInTime) return
           pending = undefined
+          next = await reading
         } else next = reading
         if (next === undefined) {
           isOver = true
           return
         }
         const bytes = bytesOf(next)
-        composed += next.refusal ? REFUSED : 1 + bytes / BYTES_OF_ONE
+        composed += 1
         if (entries.length > 0 && draft.bytes + bytes > callBytes) {
           held = next
           return
@@ -153,73 +155,38 @@ export function createCutter(items: Iterable<unknown> | AsyncIterable<unknown>, 
         add(draft, next)
         timer ??= setTimeout(() => interrupt(), MAX_AGE_MS)
       }
-    } catch (reason) {
-      thrown = { reason }
-      isOver = true
+    } catch (error) {
+      fail(error)
     } finally {
       clearTimeout(timer)
       ending.signal.removeEventListener('abort', onEnd)
     }
   }
 
-  /** The batch has ended: the rest of a list fails at once, and the rest of another source is not read. */
-  async function failRest(draft: Draft, reason: IntegrationError): Promise<void> {
+  /** The rest of a list fails at once when the batch has ended, and the rest of another source is not read. */
+  function failRest(reason: IntegrationError): MessageResult[] {
+    const rest: MessageResult[] = []
     isOver = true
-    // A message that is being rendered has failed by now; a source that is stuck gives none.
-    const next = await Promise.race([pending, breathe().then(() => undefined)])
-    if (next) add(draft, next)
     isUnread = !Array.isArray(items)
-    if (!Array.isArray(items)) return
-    for (; index < items.length; index += 1)
-      draft.unread.push(failedResult({ index, key: '', to: null }, reason))
-  }
-
-  /** Gives each message the key by which the journal knows it. */
-  async function identify(entry: Entry): Promise<void> {
-    const isOwn = entry.key !== ''
-    if (!isOwn && entry.identity === undefined) return
-    const key = isOwn ? entry.key : await keyOf(entry.identity ?? '')
-    delete entry.identity
-    const count = (seen.get(key) ?? 0) + 1
-    seen.set(key, count)
-    if (isOwn && count > 1) {
-      const errors = [{ path: 'key', message: 'is the key of an earlier message of this batch' }]
-      entry.refusal = invalidMessage(errors)
-    } else entry.key = count === 1 ? key : `${key}#${count}`
-  }
-
-  function mayGoAgain(result: MessageResult): boolean {
-    try {
-      const answer: unknown = resend?.(result) ?? false
-      // A promise would be true whatever it says.
-      if (typeof answer !== 'boolean')
-        throw new TypeError('resend must return true or false, and no promise.')
-      return answer
-    } catch (reason) {
-      thrown ??= { reason }
-      isOver = true
-      throw new IntegrationError('aborted', 'resend threw before this mail was sent.', { cause: reason })
-    }
+    if (Array.isArray(items))
+      for (let at = taken; at < items.length; at += 1)
+        rest.push(failedResult({ index: at, key: '', to: null }, reason))
+    return rest
   }
 
   /** Takes the messages out that are refused, or that an earlier attempt recorded. */
-  async function toCall({ entries, unread }: Draft): Promise<Call> {
-    const places = new Map<string, number>()
-    if (records) {
-      for (const entry of entries) await identify(entry)
-      for (const { key, index } of entries) if (key !== '' && !places.has(key)) places.set(key, index)
-    }
-    const found = await records?.read([...places.keys()])
-    const call: Call = { messages: [], json: '', bytes: EMPTY_BYTES, settled: [], isResumed: false }
+  async function toCall({ entries }: Draft): Promise<Call> {
+    const known = entries.flatMap(({ key }) => (key === '' ? [] : [key]))
+    const found = await records?.read(known)
+    const call: Call = { messages: [], json: '', bytes: EMPTY_BYTES, settled: [] }
     const texts: string[] = []
-    for (const { index, key, composed: parts, refusal } of entries) {
-      const { json = '', bytes = 0, to = '', recipients = [] } = parts ?? {}
+    for (const { index, key, composed: parts, refusal, given = '' } of entries) {
+      const { json = '', bytes = 0, to = given, recipients = [] } = parts ?? {}
       const message = { index, key, to, recipients }
-      const record = places.get(key) === index ? found?.get(key) : undefined
-      if (record) call.isResumed = true
+      const record = found?.get(key)
       const restored = record && restore(record, message)
-      if (restored && (restored.status === 'sent' || !mayGoAgain(restored))) call.settled.push(restored)
-      else if (refusal) call.settled.push(failedResult({ ...message, to: to || null }, refusal))
+      if (restored && (restored.status === 'sent' || !(await resend?.(restored)))) call.settled.push(restored)
+      else if (refusal) call.settled.push(failedResult({ ...message, to: parts ? to : null }, refusal))
       else {
         call.messages.push(message)
         call.bytes += bytes + 1
@@ -227,7 +194,6 @@ export function createCutter(items: Iterable<unknown> | AsyncIterable<unknown>, 
       }
     }
     call.json = `[${texts.join()}]`
-    call.settled = inOrder([...call.settled, ...unread])
     return call
   }
 
@@ -236,16 +202,27 @@ export function createCutter(items: Iterable<unknown> | AsyncIterable<unknown>, 
      * The next call, with messages to send or results of messages that are not sent.
      *
      * @returns `undefined` at the end
-     * @throws {IntegrationError} `overloaded` if the journal fails
      */
     async next(): Promise<Call | undefined> {
-      const draft: Draft = { entries: [], bytes: EMPTY_BYTES, unread: [] }
+      const draft: Draft = { entries: [], bytes: EMPTY_BYTES }
       if (composed > 0) await breathe()
       composed = 0
       if (held) add(draft, held)
       held = undefined
       if (!isOver) await fill(draft)
-      return draft.entries.length + draft.unread.length === 0 ? undefined : toCall(draft)
+      const { reason } = ending
+      try {
+        const rest = reason && !isOver ? failRest(reason) : []
+        if (draft.entries.length + rest.length === 0) return undefined
+        const call = await toCall(draft)
+        call.settled = inOrder([...call.settled, ...rest])
+        return call
+      } catch (error) {
+        // The journal has ended the batch already.
+        fail(error)
+        isUnread = true
+        return undefined
+      }
     },
     /** Tells the source that no more messages are read. */
     close(): void {
@@ -254,13 +231,9 @@ export function createCutter(items: Iterable<unknown> | AsyncIterable<unknown>, 
       const closed = Promise.resolve().then(() => source.return?.())
       closed.catch(() => {})
     },
-    /** Whether the batch ended before the source did. */
+    /** Whether there are messages without a result. */
     get isUnread() {
       return isUnread
-    },
-    /** The error of the source, if it threw. */
-    get thrown() {
-      return thrown
     },
   }
 }
@@ -268,9 +241,4 @@ export function createCutter(items: Iterable<unknown> | AsyncIterable<unknown>, 
 /** With the comma after each message. A message that is refused has none. */
 function bytesOf({ composed, refusal }: Entry): number {
   return composed && !refusal ? composed.bytes + 1 : 0
-}
-
-function add(draft: Draft, entry: Entry): void {
-  draft.entries.push(entry)
-  draft.bytes += bytesOf(entry)
 }

@@ -4,25 +4,19 @@
  * @see https://postmarkapp.com/developer
  * @module
  */
-import {
-  type CallOptions,
-  createProviderClientBy,
-  type JsonReader,
-  nextTurn,
-  type ProviderRequest,
-  pause,
-} from '@org/core/http'
+import { type CallOptions, createProviderClientBy, type JsonReader, nextTurn, pause } from '@org/core/http'
 import type { Address } from './address.ts'
 import type { BatchSender } from './batch-sender.ts'
 import { composeMessage, isRich } from './compose.ts'
-import { mailProvider, refusalError, SENDING } from './errors.ts'
+import { mailProvider } from './errors.ts'
 import { toMailError } from './mail-error.ts'
 import type { Message, MessageDefaults, MessageSettings, Messages } from './message.ts'
-import { callRules, checkOptions, checkSender, filterRules, mailerRules } from './options.ts'
+import { callRules, checkOptions, mailerRules } from './options.ts'
 import type { BatchResult, MessageResult } from './result.ts'
 import type { BatchOptions, BatchSizes } from './run.ts'
-import type { DeliveryStats } from './stats.ts'
-import { isAbout, type Remark, readRemark, readSendResponse, readServer, type ServerDetails } from './wire.ts'
+import { callProvider, type SentEmail, sendComposed } from './single.ts'
+import type { DeliveryStats, StatsFilter } from './stats.ts'
+import { readServer, type ServerDetails } from './wire.ts'
 
 /** The provider’s API. */
 export const DEFAULT_BASE_URL = 'https://api.postmarkapp.com'
@@ -30,7 +24,6 @@ export const DEFAULT_BASE_URL = 'https://api.postmarkapp.com'
 export const DEFAULT_MESSAGE_STREAM = 'outbound'
 
 const PROVIDER_TOKEN_HEADER = 'x-postmark-server-token'
-const SINGLE: ProviderRequest = { method: 'POST', path: '/email', change: SENDING }
 
 /** Options of {@link createMailer}. */
 export interface MailerOptions {
@@ -75,25 +68,6 @@ export interface MailerOptions {
    * @default a timer
    */
   wait?: ((milliseconds: number, signal: AbortSignal) => Promise<void>) | undefined
-}
-
-/** A mail that the provider accepted. */
-export interface SentEmail extends Remark {
-  messageId: string
-  /** ISO 8601, UTC. */
-  submittedAt: string
-  /** The recipients, as the provider names them. */
-  to: string
-}
-
-/** Selects the mail that {@link Mailer.getDeliveryStats} counts. */
-export interface StatsFilter {
-  tag?: string | undefined
-  /** A day, `YYYY-MM-DD`, in the provider’s time zone. */
-  fromDate?: string | undefined
-  /** A day, `YYYY-MM-DD`, in the provider’s time zone. */
-  toDate?: string | undefined
-  messageStream?: string | undefined
 }
 
 /**
@@ -172,8 +146,7 @@ const FOR_SDK: HostOptions = {
 
 /** Makes a mail client for the webhook. */
 export function createClient(options: MailerOptions, host: HostOptions = FOR_SDK): MailClient {
-  checkOptions(options, mailerRules, { isClosed: true })
-  checkSender(options.fromEmail)
+  checkOptions(options, mailerRules)
   const { apiToken = '', baseUrl = DEFAULT_BASE_URL, concurrency = 12, timeoutMs = 30_000 } = options
   const { fetch, wait = pause } = options
   const settings: MessageSettings = {
@@ -196,55 +169,25 @@ export function createClient(options: MailerOptions, host: HostOptions = FOR_SDK
     return createBatchSender(provider, { settings, concurrency, timeoutMs, wait, ...host })
   }
 
-  /** Calls the provider with checked options. */
-  async function call<Value>(
-    request: ProviderRequest,
-    read: (body: unknown) => Value | undefined,
-    callOptions: CallOptions,
-    recipients?: readonly string[],
-  ): Promise<{ status: number; value: Value }> {
-    checkOptions(callOptions, callRules)
-    return provider.call(request, read, callOptions).catch((error: unknown) => {
-      throw toMailError(error, { recipients })
-    })
-  }
-
   return {
     sendEmails: async (items, batchOptions) => (await loadBatches()).sendEmails(items, batchOptions),
 
     async *streamEmails(messages, batchOptions) {
-      for await (const results of (await loadBatches()).stream(messages, batchOptions)) yield* results
+      yield* (await loadBatches()).stream(messages, batchOptions)
     },
 
     async sendEmail(message, options = {}) {
-      checkOptions(options, callRules)
+      checkOptions(options, callRules, 'options', true)
       const limits = provider.within(options)
-      const composed = isRich(message)
-        ? await (await onDemand()).composeInTime(message, settings, limits)
-        : composeMessage(message, settings)
-      // An answer about somebody else leaves the outcome unknown, and shuts the gate.
-      const read = (body: unknown) => {
-        const response = readSendResponse(body)
-        return !response?.accepted || isAbout(response, composed) ? response : undefined
-      }
-      const { json: jsonText, recipients } = composed
-      const { value, status } = await call({ ...SINGLE, jsonText }, read, limits, recipients)
-      if (!value.accepted) throw refusalError(value.refusal, { status, recipients })
-      const { messageId, submittedAt, to, message: words } = value
-      return { messageId, submittedAt, to: to || composed.to, ...readRemark(words, recipients) }
+      if (isRich(message)) return (await onDemand()).sendRich(provider, message, settings, limits)
+      return sendComposed(provider, composeMessage(message, settings), limits)
     },
 
-    async getDeliveryStats(filter = {}, options = {}) {
-      checkOptions(filter, filterRules, { path: 'filter' })
-      const { tag, fromDate, toDate, messageStream } = filter
-      const query = { tag, fromdate: fromDate, todate: toDate, messagestream: messageStream }
-      const { readStats } = await onDemand()
-      return (await call({ method: 'GET', path: '/stats/outbound', query }, readStats, options)).value
-    },
+    getDeliveryStats: async (filter = {}, options = {}) =>
+      (await onDemand()).readStats(provider, filter, options),
 
-    async getServer(options = {}) {
-      return (await call({ method: 'GET', path: '/server' }, readServer, options)).value
-    },
+    getServer: async (options = {}) =>
+      callProvider(provider, { method: 'GET', path: '/server' }, readServer, options),
   }
 }
 

@@ -9,28 +9,31 @@ import { isRecord, readField } from './fields.ts'
 import { isName, readHeaders, readLine, readMetadata } from './headers.ts'
 import { Faults, invalidMessage } from './mail-error.ts'
 import { type MessageBodies, type MessageFields, type MessageSettings, NO_BODY } from './message.ts'
-import { MAX_MESSAGE_BYTES, type TextWriter, type Written, writeText } from './writing.ts'
 
 /** A message that is ready to be sent. */
-export interface ComposedMessage extends Written {
+export interface ComposedMessage {
+  json: string
+  /** The size of `json` in UTF-8, or an upper bound. */
+  bytes: number
   /** The To header. */
   to: string
   /** The bare addresses of to, cc and bcc, in this order. */
   recipients: string[]
 }
 
-/** Writes the bodies and files of a message. */
-export interface Writers {
-  /** That of a batch writes a body that many messages share once. */
-  writeBody: TextWriter
-  writeFiles?: (faults: Faults, attachments: unknown) => Written | undefined
-}
+/** Checks files, and puts them into the provider’s format: `size` is less than their length. */
+export type FileReader = (
+  faults: Faults,
+  attachments: unknown,
+) => { files: object[]; size: number } | undefined
 
 /** The state of one composition. */
 interface Draft {
   faults: Faults
   settings: MessageSettings
   recipients: string[]
+  /** The field that is read: its getter may throw. */
+  reading: string
 }
 
 /** Checks a value that is not absent, and returns it in the provider’s form; `undefined` if it has a fault. */
@@ -77,99 +80,88 @@ const MISSING: Partial<Record<string, string>> = {
   from: 'is required, because no fromEmail is configured',
   subject: 'is required',
 }
+/** The longest message, including its attachments. */
+export const MAX_MESSAGE_BYTES = 10 * 1024 * 1024
 const MAX_RECIPIENTS = 50
 const LONGEST_KEY = 255
-const TOO_LARGE = 'it is larger than 10 MB, including its attachments'
+const SMALL_LENGTH = 30_000
+const MAX_BYTES_PER_CHARACTER = 3
 
 /**
  * Checks a message, and puts it into the provider’s format.
  *
  * @param settings the values of fields that the message lacks
- * @param writers for a rich message, with `writeFiles`
+ * @param readFiles for a message with files
  * @throws {MailError} `invalid_arguments`, with the path of each fault, but no address and no text
  */
 export function composeMessage(
   message: unknown,
   settings: MessageSettings,
-  writers: Writers = { writeBody: writeText },
+  readFiles?: FileReader,
 ): ComposedMessage {
-  const draft: Draft = { faults: new Faults(), settings, recipients: [] }
+  const faults = new Faults()
+  const draft: Draft = { faults, settings, recipients: [], reading: '' }
   let composed: ComposedMessage | undefined
-  if (isRecord(message)) composed = compose(message, draft, writers)
-  else draft.faults.add('', 'it is no message: expected an object')
-  if (composed && draft.faults.count === 0) return composed
-  throw invalidMessage(draft.faults.reported, draft.faults)
+  try {
+    if (isRecord(message)) composed = compose(message, draft, readFiles)
+    else faults.add('', 'it is no message: expected an object')
+  } catch (cause) {
+    throw invalidMessage([{ path: draft.reading, message: 'can’t be read' }], cause)
+  }
+  if (composed && faults.list.length === 0) return composed
+  throw invalidMessage(faults.list)
 }
 
 function compose(
   message: Record<string, unknown>,
   draft: Draft,
-  { writeBody, writeFiles }: Writers,
+  readFiles: FileReader | undefined,
 ): ComposedMessage | undefined {
   const { faults, settings } = draft
-  readable('', () => findUnknown(faults, message))
+  findUnknown(faults, message)
   const wire: Record<string, unknown> = {}
   for (const { name, read, onWire } of headFields) {
-    wire[onWire] = readable(name, () => {
-      const given = message[name]
-      const value = isAbsent(given) ? readField(settings, name) : given
-      if (!isAbsent(value)) return read(value, name, draft)
-      if (MISSING[name]) faults.add(name, MISSING[name])
-      return undefined
-    })
+    draft.reading = name
+    const given = message[name]
+    const value = isAbsent(given) ? readField(settings, name) : given
+    if (!isAbsent(value)) wire[onWire] = read(value, name, draft)
+    else if (MISSING[name]) faults.add(name, MISSING[name])
   }
   if (draft.recipients.length > MAX_RECIPIENTS) faults.add('to', tooMany(draft.recipients.length))
-  const given = bodyNames.map((name) => readable(name, () => message[name]))
+  const given = bodyNames.map((name) => {
+    draft.reading = name
+    return message[name]
+  })
   const [html, text, alias] = bodyNames.map((name, at) => readBody(faults, name, given[at]))
   if (html !== undefined && alias !== undefined)
-    faults.add('body', 'is an alias of htmlBody: set only one of them')
+    faults.add('body', 'is an alias of htmlBody: set one of them')
   if (given.every(isAbsent)) faults.add(NO_BODY.path, NO_BODY.message)
-  const key = readable('key', () => message.key)
-  if (!isAbsent(key) && (!/string|number/.test(typeof key) || String(key).length > LONGEST_KEY))
+  draft.reading = 'key'
+  const { key } = message
+  const isKey = Number.isFinite(key) || (typeof key === 'string' && key.length <= LONGEST_KEY)
+  if (!isAbsent(key) && !isKey)
     faults.add('key', `must be a number, or a text of at most ${LONGEST_KEY} characters`)
 
-  const bodies = { HtmlBody: html ?? alias, TextBody: text }
-  const length = (bodies.HtmlBody?.length ?? 0) + (text?.length ?? 0)
-  const files = readable('attachments', () => {
-    const { attachments } = message
-    return isAbsent(attachments) ? undefined : writeFiles?.(faults, attachments)
-  })
-  if (length + (files?.bytes ?? 0) > MAX_MESSAGE_BYTES) {
-    faults.add('', TOO_LARGE)
-    return undefined
+  draft.reading = 'attachments'
+  const { attachments } = message
+  const { files, size = 0 } = (!isAbsent(attachments) && readFiles?.(faults, attachments)) || {}
+  const HtmlBody = html ?? alias
+  let bytes = size + (HtmlBody?.length ?? 0) + (text?.length ?? 0)
+  let json = ''
+  // A message of which a part alone is too large is not written.
+  if (bytes <= MAX_MESSAGE_BYTES) {
+    json = JSON.stringify({ ...wire, HtmlBody, TextBody: text, Attachments: files })
+    bytes = sizeOf(json)
   }
-  const written = join(wire, bodies, files, writeBody)
-  if (written.bytes > MAX_MESSAGE_BYTES) faults.add('', TOO_LARGE)
-  return { ...written, to: String(wire.To ?? ''), recipients: draft.recipients }
+  if (bytes > MAX_MESSAGE_BYTES) faults.add('', 'it is larger than 10 MB, including its attachments')
+  return { json, bytes, to: String(wire.To ?? ''), recipients: draft.recipients }
 }
 
-/** Joins the parts of a message to one JSON text. */
-function join(
-  wire: object,
-  bodies: Record<string, string | undefined>,
-  files: Written | undefined,
-  write: TextWriter,
-): Written {
-  let { json, bytes } = writeText(wire)
-  json = json.slice(0, -1)
-  const add = (name: string, value: Written) => {
-    const before = `,"${name}":`
-    json += before + value.json
-    bytes += before.length + value.bytes
-  }
-  for (const [name, body] of Object.entries(bodies)) if (body !== undefined) add(name, write(body))
-  if (files) add('Attachments', files)
-  json += '}'
-  return bytes > MAX_MESSAGE_BYTES ? { json, bytes: new TextEncoder().encode(json).length } : { json, bytes }
-}
-
-/** Reads a part of a message whose getters may throw. */
-export function readable<Value>(path: string, read: () => Value): Value {
-  try {
-    return read()
-  } catch (cause) {
-    throw invalidMessage([{ path, message: 'can’t be read' }], { cause })
-  }
+/** Encoding a small message only to measure it takes as long as all other work on it. */
+function sizeOf(json: string): number {
+  return json.length <= SMALL_LENGTH
+    ? json.length * MAX_BYTES_PER_CHARACTER
+    : new TextEncoder().encode(json).length
 }
 
 function isAbsent(value: unknown): boolean {
@@ -227,13 +219,10 @@ function findUnknown(faults: Faults, message: Record<string, unknown>): void {
 /** The field that begins like the name, or that contains it. */
 function nearestField(name: string): string | undefined {
   const given = name.toLowerCase().replaceAll(/[^a-z]/g, '')
-  const begins = (length: number) => (field: string) => field.toLowerCase().startsWith(given.slice(0, length))
-  const contains = (field: string) => given.length > 2 && field.toLowerCase().includes(given)
-  for (let length = given.length; length > 1; length -= 1) {
-    const nearest = fieldNames.find(begins(length)) ?? fieldNames.find(contains)
-    if (nearest) return nearest
-  }
-  return undefined
+  return fieldNames.find((field) => {
+    const known = field.toLowerCase()
+    return given.length > 2 && (known.startsWith(given.slice(0, 3)) || known.includes(given))
+  })
 }
 
 function capitalized(name: string): string {

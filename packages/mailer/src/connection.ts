@@ -78,7 +78,8 @@ export async function connect(context: HandlerContext, settings: HostSettings): 
 
 /** Makes a client whose every call fails with the error, and sends nothing. */
 export function createRefusingClient(error: unknown): MailClient {
-  return createClient({ apiToken: 'none', fetch: () => Promise.reject(error) }, HOST)
+  const fromEmail = 'none@none.invalid'
+  return createClient({ apiToken: 'none', fromEmail, fetch: () => Promise.reject(error) }, HOST)
 }
 
 /**

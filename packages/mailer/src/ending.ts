@@ -1,5 +1,6 @@
 /**
- * The early end of a batch: its signals, its deadline, a refused token, or an error of the caller’s own code.
+ * The early end of a batch, or of the wait for a template: signals, a deadline, a refused token, or an error of the
+ * caller’s own code.
  *
  * @module
  */
@@ -7,40 +8,45 @@ import { IntegrationError, isIntegrationError } from '@org/core/errors'
 
 /** The longest time that a timer takes; a longer one would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
+/** After the end of a batch, its journal still has so long for each answer. */
+const GRACE_MS = 1_000
 
 /** The early end of one batch. */
 export type Ending = ReturnType<typeof createEnding>
 
-type Limits = { deadline: number } & { [name in 'signal' | 'stop' | 'stopping']?: AbortSignal | undefined }
+type Limits = { deadline: number } & { [name in 'signal' | 'stop']?: AbortSignal | undefined }
 
-/** Watches the signals and the deadline of a batch. */
-export function createEnding({ signal, deadline, stop, stopping }: Limits) {
-  const controller = new AbortController()
-  const end = (reason: IntegrationError) => controller.abort(reason)
-  const closed = new AbortController()
+/** Watches signals and a deadline. */
+export function createEnding({ signal, deadline, stop }: Limits) {
+  const [ended, late, closed] = [new AbortController(), new AbortController(), new AbortController()]
+  let timer: ReturnType<typeof setTimeout> | undefined
+  function end(reason: IntegrationError): void {
+    if (ended.signal.aborted) return
+    clearTimeout(timer)
+    timer = setTimeout(() => late.abort(reason), GRACE_MS)
+    ended.abort(reason)
+  }
   function follow(other: AbortSignal | undefined, reasonOf: () => IntegrationError): void {
     const onAbort = () => end(reasonOf())
     if (other?.aborted) onAbort()
     else other?.addEventListener('abort', onAbort, { signal: closed.signal })
   }
   const leftMs = deadline - Date.now()
-  const timer = leftMs <= LONGEST_TIMER_MS ? setTimeout(() => end(timeIsOver()), Math.max(0, leftMs)) : 0
+  if (leftMs <= LONGEST_TIMER_MS) timer = setTimeout(() => end(timeIsOver()), Math.max(0, leftMs))
   follow(signal, () => endedBy(signal?.reason))
   follow(stop, () => new IntegrationError('aborted', 'The batch was stopped before this mail was sent.'))
-  follow(
-    stopping,
-    () => new IntegrationError('shutting_down', 'The host is shutting down.', { retryAfter: 1 }),
-  )
 
   return {
     /** Fires when the batch ends early. */
-    signal: controller.signal,
+    signal: ended.signal,
+    /** Fires a second later. */
+    late: late.signal,
     /** Why the batch ended early; `undefined` while it goes on. */
     get reason(): IntegrationError | undefined {
-      const { aborted, reason } = controller.signal
-      return aborted && isIntegrationError(reason) ? reason : undefined
+      const { reason } = ended.signal
+      return isIntegrationError(reason) ? reason : undefined
     },
-    /** Ends the batch: no further call begins. Calls in flight go on. */
+    /** Ends the batch, the first time: no further call begins. Calls in flight go on. */
     end,
     /** Forgets the signals and the timer. */
     close(): void {
@@ -52,18 +58,17 @@ export function createEnding({ signal, deadline, stop, stopping }: Limits) {
 
 /** The failure of a message for which the time is too short. */
 export function timeIsOver(): IntegrationError {
-  return new IntegrationError('provider_timeout', 'The time of the batch was over before this mail was sent.')
+  return new IntegrationError('provider_timeout', 'The time was over before this mail was sent.')
 }
 
 function endedBy(reason: unknown): IntegrationError {
   if (isIntegrationError(reason)) return reason
   if (reason instanceof Error && reason.name === 'TimeoutError') return timeIsOver()
-  return new IntegrationError('aborted', 'The caller ended the batch before this mail was sent.', {
-    cause: reason,
-  })
+  const text = 'The caller ended the work before this mail was sent.'
+  return new IntegrationError('aborted', text, { cause: reason })
 }
 
-/** Waits for work of the caller’s code, but not after the batch has ended. */
+/** Waits for work of the caller’s code, but not after the signal. */
 export function orEnded<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {
     const leave = () => reject(signal.reason)

@@ -12,7 +12,7 @@ import { findNamed, type Refusal, readRefusal, readServer } from './wire.ts'
 export const SENDING = 'the mail was sent'
 
 const TOKEN_HINT =
-  'Check the Server API Token: it is in the settings of the mail server, under “API Tokens”. A gateway at baseUrl may need tokenHeader.'
+  'Check the Server API Token in the settings of the mail server. A gateway at baseUrl may need tokenHeader.'
 
 const BAD_TOKEN = 10
 const MAINTENANCE = 100

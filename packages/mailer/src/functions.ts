@@ -27,12 +27,18 @@ export function createFunctions(settings: HostSettings) {
         if (!journal || journal.isEmpty) throw error
         return createRefusingClient(error)
       })
-      const parse = (item: unknown) =>
-        findable(messages ? parseMessage(item) : { ...content, subject, to: item }, context)
+      let position = 0
+      const parse = (item: unknown) => {
+        // A delivery comes again with the same messages.
+        const key = String(position)
+        position += 1
+        const message = messages ? parseMessage(item) : { ...content, subject, to: item }
+        return { ...findable(message, context), key }
+      }
       const { signal, deadline, gate, stopping } = context
-      const options = { signal, deadline, gate, stopping, journal, parse }
+      const options = { signal, deadline, gate, stop: journal && stopping, journal, parse }
       return client.sendEmails(messages ?? to, options).catch((error: unknown) => {
-        throw journal ? forDelivery(error) : error
+        throw journal ? forDelivery(error, stopping?.aborted) : error
       })
     },
 
@@ -57,10 +63,12 @@ function findable<Mail extends { metadata?: Record<string, string> | undefined }
 }
 
 /** The mailer speaks of a batch and its journal; whoever sends events knows neither. */
-function forDelivery(error: unknown): unknown {
+function forDelivery(error: unknown, isStopping = false): unknown {
   if (!isIntegrationError(error) || !error.hint?.includes('journal')) return error
+  const { code, message, cause, retryAfter, provider } = error
   const hint = 'Deliver the event again with the same id to send the rest.'
-  return new IntegrationError(error.code, error.message, { ...error, cause: error.cause, hint })
+  const known = isStopping && code === 'overloaded' ? 'shutting_down' : code
+  return new IntegrationError(known, message, { cause, retryAfter, provider, hint })
 }
 
 /** Parses a message when its call is due: a batch has up to 10,000, and an invalid one fails alone. */

@@ -64,6 +64,8 @@ function readTexts(faults: Faults, field: string, value: unknown): [name: string
   return (entries ?? []).flatMap(([name, each]): [string, string][] => {
     // The path repeats only a valid name, which can’t be an address or contain a line break.
     const path = isName(name) ? `${field}.${name}` : field
+    if (typeof each === 'number' && !Number.isFinite(each))
+      faults.add(path, 'must be text or a finite number')
     const text = readLine(faults, path, typeof each === 'number' ? String(each) : each)
     return text === undefined ? [] : [[name, text]]
   })

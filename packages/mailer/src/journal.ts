@@ -1,11 +1,11 @@
 /**
- * The journal of a batch: what is known of each message, by the message itself. A batch that goes on may be cut
- * into other calls, have rows added in front, or have another default sender.
+ * The journal of a batch: what is known of each message, by its key. A batch that goes on may be cut into other calls,
+ * have rows added in front, or have another default sender.
  *
  * @module
  */
 import { IntegrationError } from '@org/core/errors'
-import { toBase64, unknownOutcome } from '@org/core/http'
+import { unknownOutcome } from '@org/core/http'
 import { failedResult, type PlacedMessage, placeOf } from './batch.ts'
 import { type Ending, orEnded } from './ending.ts'
 import { isRecord } from './fields.ts'
@@ -25,8 +25,7 @@ export type MessageRecord = 'begun' | RecordedOutcome
 
 /**
  * Records the messages of a batch, so that the batch can go on after a crash or a time limit and sends nothing
- * twice. It knows a message by its `key`, or by a SHA-256 of its content; the same content a second time has a key of
- * its own.
+ * twice. It knows a message by its `key` alone.
  */
 export interface BatchJournal {
   /**
@@ -45,20 +44,12 @@ export interface BatchJournal {
   write(records: ReadonlyMap<string, MessageRecord | undefined>): void | Promise<void>
 }
 
-/** Changes with the way in which messages are written, so that no other release takes a key for its own. */
-const KEY_VERSION = 1
-/** 128 bits: no two messages of a batch share them by chance. */
-const KEY_BYTES = 16
-
-/** Makes the key of a message from its JSON. */
-export async function keyOf(json: string): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(json))
-  return `${KEY_VERSION}:${toBase64(new Uint8Array(digest, 0, KEY_BYTES))}`
-}
-
 /** The result of a message that an earlier attempt recorded. */
 export function restore(record: MessageRecord, message: PlacedMessage): MessageResult {
-  if (record === 'begun') return failedResult(message, interrupted())
+  if (record === 'begun') {
+    const text = 'An earlier attempt ended while the call with this mail was in flight.'
+    return failedResult(message, unknownOutcome(text))
+  }
   const { to, recipients } = message
   const rejected = record.rejected.flatMap((position) => recipients[position] ?? [])
   const place = { ...placeOf(message), to, rejected }
@@ -80,59 +71,40 @@ export function toRecords(
   return records
 }
 
-function interrupted(): IntegrationError {
-  return unknownOutcome('An earlier attempt ended while the call with this mail was in flight.')
-}
-
-/** After the end of a batch, the journal still has so long for each answer. */
-const GRACE_MS = 1_000
-
 /** The records of one batch. */
 export type Records = ReturnType<typeof openJournal>
 
-/** Opens a journal: bounded by the end of its batch, and with checked answers. */
-export function openJournal(journal: BatchJournal, { signal }: Ending) {
+/** Opens a journal: bounded by the end of its batch, and with checked answers. If it fails, it ends the batch. */
+export function openJournal(journal: BatchJournal, ending: Ending) {
   /** @throws {IntegrationError} `overloaded` if the journal fails; why the batch has ended if the journal hangs */
   async function attempt<Value>(work: () => Value | Promise<Value>): Promise<Value> {
-    const limit = new AbortController()
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const begin = () => {
-      timer = setTimeout(() => limit.abort(), GRACE_MS)
-    }
-    if (signal.aborted) begin()
-    else signal.addEventListener('abort', begin)
     try {
-      return await orEnded(Promise.resolve().then(work), limit.signal)
+      return await orEnded(Promise.resolve().then(work), ending.late)
     } catch (cause) {
-      throw limit.signal.aborted ? signal.reason : failed(cause)
-    } finally {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', begin)
+      ending.end(failed(cause))
+      throw ending.reason
     }
   }
 
   return {
-    async read(keys: readonly string[]): Promise<ReadonlyMap<string, MessageRecord>> {
-      const found = await attempt(() => journal.read(keys))
-      if (!(found instanceof Map)) throw failed(new TypeError('read must return a Map.'))
-      const records = new Map<string, MessageRecord>()
-      for (const key of keys) {
-        const record: unknown = found.get(key)
-        // A message whose record is unreadable may have been sent.
-        if (record !== undefined && record !== null) records.set(key, isOutcome(record) ? record : 'begun')
-      }
-      return records
-    },
+    read: (keys: readonly string[]): Promise<ReadonlyMap<string, MessageRecord>> =>
+      attempt(async () => {
+        const found = await journal.read(keys)
+        if (!(found instanceof Map)) throw new TypeError('read must return a Map.')
+        const records = new Map<string, MessageRecord>()
+        for (const key of keys) {
+          const record: unknown = found.get(key)
+          // A message whose record is unreadable may have been sent.
+          if (record !== undefined && record !== null) records.set(key, isOutcome(record) ? record : 'begun')
+        }
+        return records
+      }),
     write: (records: ReadonlyMap<string, MessageRecord | undefined>) => attempt(() => journal.write(records)),
   }
 }
 
 function failed(cause: unknown): IntegrationError {
-  return new IntegrationError('overloaded', 'The journal of the batch failed.', {
-    hint: 'Send the batch again with the same journal.',
-    retryAfter: 1,
-    cause,
-  })
+  return new IntegrationError('overloaded', 'The journal of the batch failed.', { cause })
 }
 
 /** Whether a record is the outcome of a message. */

@@ -27,17 +27,16 @@ interface Facts {
 export class MailError extends IntegrationError {
   declare readonly code: MailErrorCode
   override readonly retryable: boolean
+  /** The provider’s own status, where it answered; else that of the code. */
+  override readonly status: number
   // Private, so that an error that is printed shows no address.
   readonly #facts: Facts
 
-  constructor(
-    code: MailErrorCode,
-    message: string,
-    options: IntegrationErrorOptions & Facts & { retryable?: boolean | undefined } = {},
-  ) {
+  constructor(code: MailErrorCode, message: string, options: IntegrationErrorOptions & Facts = {}) {
     super(code, message, options)
-    const { rejected, results, words, retryable = errorCodes[code].retryable } = options
-    this.retryable = retryable
+    const { rejected, results, words } = options
+    this.retryable = errorCodes[code].retryable && this.effect === 'none'
+    this.status = options.provider?.status ?? errorCodes[code].status
     this.#facts = { rejected, results, words }
   }
 
@@ -76,7 +75,7 @@ export interface MailErrorFacts {
  */
 export function toMailError(error: unknown, facts: MailErrorFacts = {}): IntegrationError {
   if (!isIntegrationError(error)) {
-    const text = 'An error outside of the mailer ended the call: `cause` has it.'
+    const text = 'An error outside of the mailer ended the call: see `cause`.'
     return new MailError('internal_error', text, { cause: error })
   }
   const code = toMailErrorCode(error.code)
@@ -101,21 +100,11 @@ export function isMailError(value: unknown): value is MailError {
   return isIntegrationError(value) && 'rejected' in value && 'results' in value
 }
 
-/**
- * The error for a message that must not be sent.
- *
- * @param count of all faults, if not all of them are listed
- */
-export function invalidMessage(
-  errors: readonly FieldError[],
-  { count = errors.length, cause }: { count?: number; cause?: unknown } = {},
-): MailError {
+/** The error for a message that must not be sent. */
+export function invalidMessage(errors: readonly FieldError[], cause?: unknown): MailError {
   const first = errors[0] ? `${errors[0].path} ${errors[0].message}`.trim() : 'it is invalid'
-  const more = count > 1 ? `, and ${count - 1} more` : ''
-  const rest = count - errors.length
-  const listed = rest > 0 ? [...errors, { path: '', message: `has ${rest} more faults` }] : errors
-  const text = `The message can’t be sent: ${first}${more}.`
-  return new MailError('invalid_arguments', text, { errors: listed, cause })
+  const more = errors.length > 1 ? `, and ${errors.length - 1} more` : ''
+  return new MailError('invalid_arguments', `The message can’t be sent: ${first}${more}.`, { errors, cause })
 }
 
 /** A hostile message must not cause an error of megabytes. */
@@ -123,11 +112,9 @@ const MOST_REPORTED = 50
 
 /** The faults of a message: no text of the message, only paths and reasons. */
 export class Faults {
-  readonly reported: FieldError[] = []
-  count = 0
+  readonly list: FieldError[] = []
 
   add(path: string, message: string): void {
-    this.count += 1
-    if (this.count <= MOST_REPORTED) this.reported.push({ path, message })
+    if (this.list.length < MOST_REPORTED) this.list.push({ path, message })
   }
 }

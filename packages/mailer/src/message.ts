@@ -103,8 +103,8 @@ export interface MessageFields {
   trackLinks?: 'None' | 'HtmlAndText' | 'HtmlOnly' | 'TextOnly' | null | undefined
   /**
    * Your own name for the mail, such as the id of a row, at most 255 characters. A batch’s journal knows the message by
-   * it alone, so that the mail leaves once even if its content changes between two runs. It does not leave with the mail.
-   * @default a SHA-256 of the content
+   * it alone, so that the mail leaves once even if its content changes between two runs. A batch with a journal needs
+   * one for each message. It does not leave with the mail.
    */
   key?: string | number | null | undefined
 }

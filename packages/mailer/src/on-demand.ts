@@ -4,5 +4,5 @@
  * @module
  */
 export { createBatchSender } from './batch-sender.ts'
-export { composeInTime } from './render.ts'
+export { sendRich } from './render.ts'
 export { readStats } from './stats.ts'

@@ -5,100 +5,81 @@
  */
 import type { FieldError } from '@org/core/errors'
 import { parseAddress } from './address.ts'
-import { isRecord } from './fields.ts'
+import { isRecord, readField } from './fields.ts'
 import { MailError } from './mail-error.ts'
 
-/** The rule of an option: a test, and the words of the error. */
-type Rule = readonly [isValid: (value: unknown) => boolean, expected: string]
-/** Rules by name. */
-export type Rules = Readonly<Record<string, Rule>>
+/** Tests of an option’s value, by what the value must be. */
+const tests = {
+  'a string': (value: unknown) => typeof value === 'string',
+  'a function': (value: unknown) => typeof value === 'function',
+  'an object': isRecord,
+  'an object with read and write': (value: unknown) => isRecord(value) && Boolean(value.read && value.write),
+  'a number above 0': (value: unknown) => typeof value === 'number' && value > 0,
+  'an AbortSignal': (value: unknown) => typeof readField(value, 'addEventListener') === 'function',
+  'one address, a@b.c or Name <a@b.c>': (value: unknown) =>
+    value === '' || typeof parseAddress(value) !== 'string',
+  'an http or https URL without user name, query and fragment': isHttpUrl,
+  'HTTP headers by name': isHeaders,
+  'the name of a header': (value: unknown) => isHeaders({ [String(value)]: '' }),
+}
 
-const a = (type: string): Rule => [(value) => typeof value === type, `a ${type}`]
-const time = (expected: string): Rule => [(value) => typeof value === 'number' && value > 0, expected]
-const object: Rule = [isRecord, 'an object']
+/** What each option must be. */
+export type Rules = Readonly<Record<string, keyof typeof tests>>
 
 /** The runtime knows best which headers it takes. */
 function isHeaders(value: unknown): boolean {
-  if (!isRecord(value) || typeof value.append === 'function') return false
   try {
-    return Boolean(new Headers(Object.entries(value).map(([name, text]) => [name, String(text)])))
+    return isRecord(value) && !value.append && Boolean(new Headers(Object.entries(value).map(toTexts)))
   } catch {
     return false
   }
 }
+
+const toTexts = ([name, value]: [string, unknown]): [string, string] => [name, String(value)]
 
 function isHttpUrl(value: unknown): boolean {
   const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined
   return url !== undefined && /^https?:$/.test(url.protocol) && !url.username && !url.search && !url.hash
 }
 
-/** A test of an option’s value, and what it must be. */
-export const rules = {
-  function: a('function'),
-  string: a('string'),
-  object,
-  duration: time('a number of milliseconds above 0'),
-  signal: [
-    (value) => isRecord(value) && 'aborted' in value && typeof value.addEventListener === 'function',
-    'an AbortSignal',
-  ],
-} satisfies Rules
-
 /** The rules of `createMailer`. */
 export const mailerRules: Rules = {
-  apiToken: rules.string,
-  fromEmail: [(value) => typeof value === 'string' || isRecord(value), 'an address'],
-  messageStream: rules.string,
-  baseUrl: [isHttpUrl, 'an http or https URL without user name, query and fragment'],
-  fetch: rules.function,
-  wait: rules.function,
-  timeoutMs: rules.duration,
-  concurrency: [(value) => Number.isInteger(value) && Number(value) > 0, 'a whole number above 0'],
-  headers: [isHeaders, 'an object with names and values of headers'],
-  tokenHeader: [(value) => isHeaders({ [String(value)]: '' }), 'the name of a header'],
-  defaults: object,
+  apiToken: 'a string',
+  fromEmail: 'one address, a@b.c or Name <a@b.c>',
+  messageStream: 'a string',
+  baseUrl: 'an http or https URL without user name, query and fragment',
+  fetch: 'a function',
+  wait: 'a function',
+  timeoutMs: 'a number above 0',
+  concurrency: 'a number above 0',
+  headers: 'HTTP headers by name',
+  tokenHeader: 'the name of a header',
+  defaults: 'an object',
 }
 
 /** The rules of each call’s options. */
 export const callRules: Rules = {
-  signal: rules.signal,
-  timeoutMs: rules.duration,
-  deadline: time('a time in milliseconds since 1970'),
-}
-
-/** The rules of the filter of the statistics. */
-export const filterRules: Rules = {
-  tag: rules.string,
-  fromDate: rules.string,
-  toDate: rules.string,
-  messageStream: rules.string,
+  signal: 'an AbortSignal',
+  timeoutMs: 'a number above 0',
+  deadline: 'a number above 0',
 }
 
 /**
  * Checks options. Absent ones are left out.
  *
- * @param facts `isClosed`: unknown names are faults, too; the options of a call may be an event’s context
+ * @param path what the errors call the options
+ * @param isOpen other names are no faults: the options of a call may be an event’s context
  * @throws {MailError} `invalid_arguments`, with the name of each fault
  */
-export function checkOptions(
-  options: object,
-  allowed: Rules,
-  { path = 'options', isClosed = false }: { path?: string; isClosed?: boolean } = {},
-): void {
-  if (!isRecord(options)) throw invalidOptions([{ path, message: 'must be an object' }])
-  const errors: FieldError[] = []
-  for (const [name, value] of Object.entries(options)) {
-    const rule = Object.hasOwn(allowed, name) ? allowed[name] : undefined
-    if (value === undefined || (!rule && !isClosed) || rule?.[0](value)) continue
-    errors.push({ path: `${path}.${name}`, message: rule ? `must be ${rule[1]}` : 'is no option' })
+export function checkOptions(options: object, rules: Rules, path = 'options', isOpen = false): void {
+  const errors: FieldError[] = isRecord(options) ? [] : [{ path, message: 'must be an object' }]
+  for (const [name, value] of Object.entries(options ?? {})) {
+    const rule = Object.hasOwn(rules, name) ? rules[name] : undefined
+    const isValid = rule ? tests[rule](value) : isOpen
+    if (value !== undefined && !isValid)
+      errors.push({ path: `${path}.${name}`, message: rule ? `must be ${rule}` : 'is no option' })
   }
   if (errors.length > 0) throw invalidOptions(errors)
-}
-
-/** @throws {MailError} `invalid_arguments` if the default sender is no address */
-export function checkSender(fromEmail: unknown): void {
-  const fault = fromEmail === undefined || fromEmail === '' ? undefined : parseAddress(fromEmail)
-  if (typeof fault === 'string') throw invalidOptions([{ path: 'options.fromEmail', message: fault }])
 }
 
 /** The error for options that are invalid. */

@@ -39,11 +39,15 @@ export function createPace(
   let limit = 1
   let slowestMs = 0
   let calls = 0
-  let pausedMs = 0
   let pauses = 0
   let pause: { until: number; over: Promise<void> } | undefined
+  /** Since when the provider takes no call, and how long the pauses since then were meant to last. */
+  let trouble: { since: number; pausedMs: number } | undefined
+  let idleSince = 0
   const waiting: (() => void)[] = []
   const hasChanged = () => new Promise<void>((resolve) => waiting.push(resolve))
+  const isIdle = () => running.size + queued === 0
+  const beInTrouble = () => (trouble ??= { since: Date.now(), pausedMs: 0 })
 
   function wake(): void {
     for (const resume of waiting.splice(0)) resume()
@@ -51,15 +55,13 @@ export function createPace(
 
   return {
     /** Whether the next call may be composed. */
-    hasRoom: () =>
-      running.size + queued < limit &&
-      (running.size + queued === 0 || bytesInFlight + callBytes <= inFlightBytes),
-    /** Whether no call is under way, or waits. */
-    isIdle: () => running.size + queued === 0,
+    hasRoom: () => isIdle() || (running.size + queued < limit && bytesInFlight + callBytes <= inFlightBytes),
     /** Resolves when there may be room again. */
     hasChanged,
     /** Waits for the turn of a call, or for the end of the batch. */
     async enter(bytes: number): Promise<Turn> {
+      // A time in which there was nothing to send is no outage.
+      if (trouble && isIdle()) trouble.since += Date.now() - idleSince
       queued += 1
       // A call that waits is composed already.
       bytesInFlight += bytes
@@ -74,11 +76,11 @@ export function createPace(
     leave(turn: Turn, outcome: 'answered' | 'broken' | 'not sent'): void {
       running.delete(turn)
       bytesInFlight -= turn.bytes
-      if (outcome !== 'not sent') {
-        slowestMs = Math.max(slowestMs, Date.now() - turn.started)
-        pausedMs = 0
-      }
+      idleSince = Date.now()
+      if (outcome !== 'not sent') slowestMs = Math.max(slowestMs, idleSince - turn.started)
+      if (outcome === 'broken') beInTrouble()
       if (outcome === 'answered') {
+        trouble = undefined
         pauses = 0
         limit = Math.min(concurrency, limit + 1)
       }
@@ -101,7 +103,7 @@ export function createPace(
       const until = Date.now() + milliseconds
       if (pause && until < pause.until + SAME_PAUSE_MS) return pause.over
       limit = Math.max(1, Math.floor(limit / 2))
-      pausedMs += milliseconds
+      beInTrouble().pausedMs += milliseconds
       pauses += 1
       const end = () => {
         if (pause?.over !== over) return
@@ -115,7 +117,7 @@ export function createPace(
       pause = { until, over }
       return over
     },
-    /** Milliseconds that the batch has paused since the last call left. */
-    pausedMs: () => pausedMs,
+    /** For how long the provider has taken no call, in milliseconds: by the clock, or by the pauses if a test skips them. */
+    troubleMs: () => (trouble ? Math.max(Date.now() - trouble.since, trouble.pausedMs) : 0),
   }
 }

@@ -3,16 +3,14 @@
  *
  * @module
  */
-import { pause } from '@org/core/http'
-import { isBlob, writeAttachments } from './attachment.ts'
-import { bodyNames, type ComposedMessage, composeMessage, fieldNames, isPlain, readable } from './compose.ts'
-import { isRecord, readField } from './fields.ts'
-import { invalidMessage, MailError } from './mail-error.ts'
+import type { ProviderClient } from '@org/core/http'
+import { isBlob, readFiles } from './attachment.ts'
+import { bodyNames, composeMessage, fieldNames, isPlain } from './compose.ts'
+import { createEnding, orEnded } from './ending.ts'
+import { isRecord } from './fields.ts'
+import { invalidMessage, toMailError } from './mail-error.ts'
 import type { MessageSettings } from './message.ts'
-import { writeText } from './writing.ts'
-
-/** The longest time that a timer takes; a longer one would fire at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1
+import { type SentEmail, sendComposed } from './single.ts'
 
 /**
  * Resolves bodies and files, and checks nothing else.
@@ -21,45 +19,52 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1
  */
 export async function renderMessage(message: Record<string, unknown>): Promise<object> {
   const names = isPlain(message) ? Object.keys(message) : fieldNames
-  const rendered: Record<string, unknown> = {}
-  for (const name of names) rendered[name] = readable(name, () => message[name])
-  const files: unknown[] = Array.isArray(rendered.attachments) ? [...rendered.attachments] : []
-  await Promise.all([
+  const rendered = await attempt(
+    '',
+    (): Record<string, unknown> => Object.fromEntries(names.map((name) => [name, message[name]])),
+  )
+  const { attachments } = rendered
+  const files: unknown[] = Array.isArray(attachments) ? attachments : []
+  const [read] = await Promise.all([
+    Promise.all(
+      files.map((file, index) =>
+        attempt(`attachments[${index}]`, async () => {
+          if (!isRecord(file) || !isBlob(file.content)) return file
+          const { name, contentType, contentId, content } = file
+          return { name, contentType, contentId, content: await content.arrayBuffer() }
+        }),
+      ),
+    ),
     ...bodyNames.map(async (name) => {
       const body = rendered[name]
       rendered[name] = await attempt(name, () => (typeof body === 'function' ? body() : body))
     }),
-    ...files.map(async (file, index) => {
-      const content = readable('attachments', () => readField(file, 'content'))
-      if (!isRecord(file) || !isBlob(content)) return
-      const { name, contentType, contentId } = file
-      const bytes = await attempt(`attachments[${index}].content`, () => content.arrayBuffer())
-      files[index] = { name, contentType, contentId, content: bytes }
-    }),
   ])
-  return files.length > 0 ? { ...rendered, attachments: files } : rendered
+  return files.length > 0 ? { ...rendered, attachments: read } : rendered
 }
 
-async function attempt(path: string, work: () => unknown): Promise<unknown> {
+async function attempt<Value>(path: string, work: () => Value): Promise<Awaited<Value>> {
   try {
     return await work()
   } catch (cause) {
-    throw invalidMessage([{ path, message: 'could not be rendered' }], { cause })
+    throw invalidMessage([{ path, message: 'could not be rendered' }], cause)
   }
 }
 
-/** Composes a rich message, but does not wait for its bodies beyond the limits of its call. */
-export async function composeInTime(
+/** Sends a rich message, but does not wait for its bodies beyond the limits of its call. */
+export async function sendRich(
+  provider: ProviderClient,
   message: Record<string, unknown>,
   settings: MessageSettings,
-  { signal, deadline }: { signal: AbortSignal | undefined; deadline: number },
-): Promise<ComposedMessage> {
-  const done = new AbortController()
-  const end = signal ? AbortSignal.any([signal, done.signal]) : done.signal
-  const isOver = pause(Math.min(deadline - Date.now(), LONGEST_TIMER_MS), end).then(() => {
-    const code = signal?.aborted && signal.reason?.name !== 'TimeoutError' ? 'aborted' : 'provider_timeout'
-    throw new MailError(code, 'The call ended before its message was rendered.', { cause: signal?.reason })
-  })
-  const rendered = await Promise.race([renderMessage(message), isOver]).finally(() => done.abort())
-  return composeMessage(rendered, settings, { writeBody: writeText, writeFiles: writeAttachments })
+  limits: ReturnType<ProviderClient['within']>,
+): Promise<SentEmail> {
+  const ending = createEnding(limits)
+  try {
+    const rendered = await orEnded(renderMessage(message), ending.signal)
+    return await sendComposed(provider, composeMessage(rendered, settings, readFiles), limits)
+  } catch (error) {
+    throw toMailError(error)
+  } finally {
+    ending.close()
+  }
 }

@@ -33,7 +33,7 @@ interface AnyResult {
   /** The message’s position in the batch, from 0. */
   index: number
   /** The message’s `key`; with a journal and without a `key`, the key that the journal knows the message by. */
-  key?: string
+  key?: string | undefined
   /** Recipients that the provider left out because they are inactive. */
   rejected: string[]
 }

@@ -13,7 +13,7 @@ import type { BatchProgress, MessageResult } from './result.ts'
 /** Options of {@link Mailer.sendEmails}. */
 export interface BatchOptions extends CallOptions {
   /**
-   * Records each message, so that a batch can go on after a crash or a time limit. With a journal, a
+   * Records each message by its `key`, so that a batch can go on after a crash or a time limit. With a journal, a
    * batch and a stream throw a retryable error while messages are left.
    * @default none: a message for which the time is too short is `failed`
    */
@@ -22,7 +22,7 @@ export interface BatchOptions extends CallOptions {
    * Is asked for each message that the journal knows as `failed` or `unknown`: `true` sends it again.
    * @default such a message is not sent again
    */
-  resend?: ((result: MessageResult) => boolean) | undefined
+  resend?: ((result: MessageResult) => boolean | Promise<boolean>) | undefined
   /**
    * How long the batch waits for a provider that is away, in milliseconds. After it, the messages that are left are
    * `failed`, and may be sent again.
@@ -31,8 +31,8 @@ export interface BatchOptions extends CallOptions {
   outageMs?: number | undefined
   /** Ends the batch well: no further call begins, calls in flight are awaited, and the rest is left for the next run. */
   stop?: AbortSignal | undefined
-  /** Is called after each call of the provider. If it throws, no further call begins, and the batch throws the same. */
-  onProgress?: ((progress: BatchProgress) => void) | undefined
+  /** Is called after each call of the provider, and awaited. If it throws, no further call begins, and the batch throws the same. */
+  onProgress?: ((progress: BatchProgress) => unknown) | undefined
 }
 
 /** Options of a host’s batches. */
@@ -42,8 +42,6 @@ export interface HostBatchOptions extends BatchOptions {
    * @default the item is the message
    */
   parse?: ((item: unknown) => unknown) | undefined
-  /** Fires when the host shuts down: with a journal, the batch ends early, with `shutting_down`. */
-  stopping?: AbortSignal | undefined
 }
 
 /** How much of a batch is composed at a time. */
@@ -77,8 +75,8 @@ export interface BatchRunOptions
   outageMs: number
   /** Asks for the right to make one call. */
   enter: ProviderClient['enter']
-  /** Makes one call, and returns the provider’s body. */
-  send: (call: Call, limits: CallOptions & { pass: Pass }) => Promise<unknown>
+  /** Makes one call, and returns the provider’s answers. */
+  send: (call: Call, limits: CallOptions & { pass: Pass }) => Promise<readonly unknown[]>
 }
 
 /** One call of the provider’s batch endpoint. */
@@ -90,8 +88,6 @@ export interface Call {
   bytes: number
   /** The results of messages that are not sent: invalid, recorded by an earlier attempt, or too late. */
   settled: MessageResult[]
-  /** Whether an earlier attempt recorded some of the messages. */
-  isResumed: boolean
 }
 
 /** The outcome of one call. */
@@ -100,6 +96,4 @@ export interface CallOutcome {
   results: MessageResult[]
   /** Why nothing was sent: the call did not begin, or the provider refused it as a whole. */
   unsent?: IntegrationError | undefined
-  /** Whether something is known of a message: the provider has answered, or may have received it. */
-  isSettled: boolean
 }

@@ -1,5 +1,5 @@
 /**
- * Sends a batch: cuts calls, makes several at a time, and yields their outcomes in order.
+ * Sends a batch: cuts calls, makes several at a time, and yields the results in order.
  *
  * @module
  */
@@ -10,72 +10,90 @@ import { createEnding } from './ending.ts'
 import { openJournal } from './journal.ts'
 import { toMailError } from './mail-error.ts'
 import { createPace } from './pace.ts'
-import type { BatchRunOptions, Call, CallOutcome } from './run.ts'
+import type { BatchResult, MessageResult } from './result.ts'
+import type { BatchRunOptions, CallOutcome } from './run.ts'
 
-/** How a batch ended. */
-export interface BatchEnd {
-  /** The error that the caller’s own code threw: the source, `resend` or `onProgress`. */
-  thrown?: { reason: unknown } | undefined
-  /** Why the batch ended early; absent if every message had its turn. */
-  ended?: IntegrationError | undefined
-  /** Whether there are messages without a result. */
-  isUnread?: boolean
-}
+/** The hint for a batch with a journal that is not done. */
+const REST = 'Send the batch again with the same journal: it sends the rest.'
+/** The hint for another batch of which mails have left. */
+const FAILED = 'Send only the messages again whose result is “failed”.'
 
 /**
- * Sends the messages of a batch, several calls at a time, and yields the outcomes in order. A failed call affects only
- * its own messages, except that a refused token ends the batch, and a rate limit pauses it.
+ * Sends the messages of a batch, several calls at a time, and yields the results of each call, in order. A failed call
+ * affects only its own messages, except that a refused token ends the batch, and a rate limit pauses it.
+ *
+ * @param kept gets the results
+ * @throws what the caller’s own code threw; a `MailError` if messages are left, or with `kept` if nothing was sent at all
  */
-export async function* runBatch(
+export async function* sendBatch(
   items: Iterable<unknown> | AsyncIterable<unknown>,
   options: BatchRunOptions,
-): AsyncGenerator<CallOutcome, BatchEnd> {
+  kept?: BatchResult,
+): AsyncGenerator<MessageResult[], void> {
   const { concurrency, callBytes, takeMemory, journal, onProgress } = options
   const ending = createEnding(options)
-  const { signal } = ending
   const records = journal && openJournal(journal, ending)
-  const pace = createPace(options, signal)
-  const cutter = createCutter(items, { ...options, ending, records })
+  const pace = createPace(options, ending.signal)
+  let thrown: { reason: unknown } | undefined
+  /** The caller’s own code failed. */
+  function fail(cause: unknown): void {
+    if (ending.reason) return
+    thrown = { reason: cause }
+    const text = 'The source of the messages, onProgress or resend threw before this mail was sent.'
+    ending.end(new IntegrationError('aborted', text, { cause }))
+  }
+  const cutter = createCutter(items, { ...options, ending, records, fail })
   const make = createCaller(options, { pace, ending, records })
-  const progress = { done: 0, sent: 0, failed: 0, unknown: 0 }
+  const counts = kept ?? { sent: 0, failed: 0, unknown: 0 }
+  let done = 0
+  /** Why the first call that was not made was not. */
+  let unsent: IntegrationError | undefined
+  /** How many messages the next run has not to send. */
+  let settled = 0
   const inFlight: Promise<CallOutcome>[] = []
   let cutting: ReturnType<typeof cut> | undefined
-  let thrown: BatchEnd['thrown']
   let isOver = false
-  /** The journal failed, so the messages that were read last have no result. */
-  let isCutOff = false
 
-  function report({ results }: CallOutcome): void {
-    for (const { status } of results) progress[status] += 1
-    progress.done += results.length
-    const fail = (reason: unknown) => {
-      thrown ??= { reason }
-      ending.end(
-        new IntegrationError('aborted', 'onProgress threw before this mail was sent.', { cause: reason }),
-      )
+  async function report(outcome: CallOutcome): Promise<void> {
+    unsent ??= outcome.unsent
+    for (const result of outcome.results) {
+      counts[result.status] += 1
+      if (!outcome.unsent && !result.error?.retryable) settled += 1
+      kept?.results.push(result)
     }
+    done += outcome.results.length
+    const { sent, failed, unknown } = counts
     try {
-      const returned: unknown = onProgress?.({ ...progress })
-      if (returned instanceof Promise) returned.catch(fail)
-    } catch (reason) {
-      fail(reason)
+      await onProgress?.({ done, sent, failed, unknown })
+    } catch (error) {
+      fail(error)
     }
   }
 
-  async function cut(): Promise<{ call: Call; free: (part?: number) => void } | undefined> {
+  async function cut() {
     // The messages that are left when the batch ends need no memory.
-    const free = (await takeMemory?.(callBytes, signal).catch(() => undefined)) ?? (() => {})
-    try {
-      const call = await cutter.next()
-      if (call) free(callBytes - call.bytes)
-      else free()
-      return call && { call, free }
-    } catch (error) {
-      free()
-      isCutOff = true
-      ending.end(toMailError(error))
-      return undefined
-    }
+    const free = (await takeMemory?.(callBytes, ending.signal).catch(() => undefined)) ?? (() => {})
+    const call = await cutter.next()
+    free(call && callBytes - call.bytes)
+    return { call, free }
+  }
+
+  /** Why the batch throws, if it does. */
+  function failure(): IntegrationError | undefined {
+    const mayHaveSent = counts.sent + counts.unknown > 0
+    const { reason } = ending
+    const left = journal && reason?.retryable ? reason : undefined
+    const why = left ?? reason ?? unsent
+    if (!why || !(left || cutter.isUnread || (kept && !mayHaveSent))) return undefined
+    if (!left && !mayHaveSent) return why
+    const { code, message, retryAfter, provider, cause } = why
+    const text = `The batch ended early: ${settled} messages are done, and others are left. ${message}`
+    const facts = { retryAfter, provider, cause }
+    // The whole batch must not be sent again: mails have left.
+    if (!left) return new IntegrationError(code, text, { ...facts, hint: FAILED, effect: 'unknown' })
+    const isOurs = code === 'provider_timeout' || code === 'aborted'
+    const rest = { ...facts, hint: REST, retryAfter: retryAfter ?? 1 }
+    return new IntegrationError(isOurs ? 'overloaded' : code, text, rest)
   }
 
   try {
@@ -83,30 +101,34 @@ export async function* runBatch(
       if (!isOver && pace.hasRoom() && inFlight.length < 2 * concurrency) cutting ??= cut()
       const [first] = inFlight
       const next = await Promise.race([
-        ...(first ? [first.then((outcome) => ({ outcome }))] : []),
-        ...(cutting ? [cutting.then((cut) => ({ cut }))] : []),
-        ...(!isOver && !cutting ? [pace.hasChanged().then(() => undefined)] : []),
+        ...(first ? [first] : []),
+        ...(cutting ? [cutting] : []),
+        ...(!isOver && !cutting ? [pace.hasChanged()] : []),
       ])
       if (next === undefined) continue
-      if ('outcome' in next) {
+      if ('results' in next) {
         inFlight.shift()
-        report(next.outcome)
-        yield next.outcome
+        await report(next)
+        yield next.results
         continue
       }
       cutting = undefined
-      if (!next.cut) {
-        isOver = true
-        continue
-      }
-      const { call, free } = next.cut
-      inFlight.push(make(call).finally(() => free()))
+      const { call, free } = next
+      if (call) inFlight.push(make(call).finally(() => free()))
+      else isOver = true
     }
-    return { thrown: thrown ?? cutter.thrown, ended: ending.reason, isUnread: isCutOff || cutter.isUnread }
+    if (thrown) {
+      // Not enumerable, so that they stay out of logs. A value that takes no property is thrown without them.
+      const results = { value: kept?.results, configurable: true, writable: true }
+      if (kept) Reflect.defineProperty(Object(thrown.reason), 'results', results)
+      throw thrown.reason
+    }
+    const error = failure()
+    if (error) throw toMailError(error, { results: kept?.results })
   } finally {
     // The consumer may leave early. Nothing goes on behind its back.
     cutter.close()
-    void cutting?.then((cut) => cut?.free())
+    void cutting?.then(({ free }) => free())
     await Promise.all(inFlight)
     ending.close()
   }

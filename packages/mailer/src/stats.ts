@@ -1,33 +1,76 @@
+/**
+ * The totals of outbound mail.
+ *
+ * @module
+ */
+import type { CallOptions, ProviderClient } from '@org/core/http'
 import { readNumber } from './fields.ts'
+import { checkOptions, type Rules } from './options.ts'
+import { callProvider } from './single.ts'
+
+/** Selects the mail that {@link Mailer.getDeliveryStats} counts. */
+export interface StatsFilter {
+  tag?: string | undefined
+  /** A day, `YYYY-MM-DD`, in the provider’s time zone. */
+  fromDate?: string | undefined
+  /** A day, `YYYY-MM-DD`, in the provider’s time zone. */
+  toDate?: string | undefined
+  messageStream?: string | undefined
+}
+
+const none = {
+  sent: 0,
+  bounced: 0,
+  smtpApiErrors: 0,
+  bounceRate: 0,
+  spamComplaints: 0,
+  spamComplaintsRate: 0,
+  opens: 0,
+  uniqueOpens: 0,
+  tracked: 0,
+  withLinkTracking: 0,
+  withOpenTracking: 0,
+  totalTrackedLinksSent: 0,
+  uniqueLinksClicked: 0,
+  totalClicks: 0,
+  withClientRecorded: 0,
+  withPlatformRecorded: 0,
+  withReadTimeRecorded: 0,
+}
 
 /**
  * The totals of outbound mail; rates are in percent.
  *
  * @see https://postmarkapp.com/developer/api/stats-api#overview
  */
-export type DeliveryStats = NonNullable<ReturnType<typeof readStats>>
+export type DeliveryStats = typeof none
+
+const filterRules: Rules = {
+  tag: 'a string',
+  fromDate: 'a string',
+  toDate: 'a string',
+  messageStream: 'a string',
+}
+
+/** Asks the provider for its totals. */
+export async function readStats(
+  provider: ProviderClient,
+  filter: StatsFilter,
+  options: CallOptions,
+): Promise<DeliveryStats> {
+  checkOptions(filter, filterRules, 'filter')
+  const { tag, fromDate, toDate, messageStream } = filter
+  const query = { tag, fromdate: fromDate, todate: toDate, messagestream: messageStream }
+  return callProvider(provider, { method: 'GET', path: '/stats/outbound', query }, toStats, options)
+}
 
 /** @returns `undefined` if the body holds no totals */
-export function readStats(body: unknown) {
+function toStats(body: unknown): DeliveryStats | undefined {
   if (readNumber(body, 'Sent') === undefined) return undefined
-  const total = (name: string) => readNumber(body, name) ?? 0
-  return {
-    sent: total('Sent'),
-    bounced: total('Bounced'),
-    smtpApiErrors: total('SMTPApiErrors'),
-    bounceRate: total('BounceRate'),
-    spamComplaints: total('SpamComplaints'),
-    spamComplaintsRate: total('SpamComplaintsRate'),
-    opens: total('Opens'),
-    uniqueOpens: total('UniqueOpens'),
-    tracked: total('Tracked'),
-    withLinkTracking: total('WithLinkTracking'),
-    withOpenTracking: total('WithOpenTracking'),
-    totalTrackedLinksSent: total('TotalTrackedLinksSent'),
-    uniqueLinksClicked: total('UniqueLinksClicked'),
-    totalClicks: total('TotalClicks'),
-    withClientRecorded: total('WithClientRecorded'),
-    withPlatformRecorded: total('WithPlatformRecorded'),
-    withReadTimeRecorded: total('WithReadTimeRecorded'),
-  }
+  const totals = Object.keys(Object(body)).flatMap((wireName) => {
+    // `SMTPApiErrors` is `smtpApiErrors`.
+    const name = wireName.replace(/^[A-Z](?:[A-Z]+(?=[A-Z]))?/, (capitals) => capitals.toLowerCase())
+    return name in none ? [[name, readNumber(body, wireName) ?? 0]] : []
+  })
+  return Object.assign({ ...none }, Object.fromEntries(totals))
 }

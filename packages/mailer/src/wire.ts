@@ -109,7 +109,7 @@ export function isAbout(answer: { to: string }, message: { to: string }): boolea
 }
 
 /** The addresses in a To header; `undefined` if there is none, or if the provider writes them in another script. */
-export function addressesIn(to: string): string[] | undefined {
+function addressesIn(to: string): string[] | undefined {
   const words = to
     .toLowerCase()
     .split(/[\s,;<>"]+/)

@@ -60,7 +60,7 @@ describe('a batch', () => {
     expect([sizes(requests), account(batch.results)]).toEqual([[500, 500, 203], '1203 sent'])
     const { messageId, submittedAt = '' } = provider.messages[0] ?? {}
     const time = new Date(submittedAt).toISOString()
-    const first = { index: 0, to: addressOf(0), status: 'sent', messageId, submittedAt: time }
+    const first = { index: 0, key: 'row-0', to: addressOf(0), status: 'sent', messageId, submittedAt: time }
     expect(batch.results[0]).toEqual({ ...first, rejected: [], error: null })
     expect(batch.results.map(({ index }) => index)).toEqual(messages(1_203).map((_, index) => index))
     const counts = { failed: 0, unknown: 0 }
@@ -136,24 +136,16 @@ describe('an answer to a batch', () => {
   it.each<[string, (items: object[]) => unknown, string]>([
     ['without error codes', (items) => items.map((item) => change(item, { ErrorCode: undefined })), '5 sent'],
     ['with an unreadable item', (items) => items.with(1, { hello: 'world' }), '1 sent,1 unknown,3 sent'],
-    ['in another order', (items) => items.toReversed(), '5 sent'],
-    ['that is too short', (items) => items.slice(1), '1 unknown,4 sent'],
-    ['that is too long', (items) => [...items, change(items[0], { MessageID: 'x' })], '1 unknown,4 sent'],
-    [
-      'that gives two mails one id',
-      (items) => items.with(1, change(items[0], { To: addressOf(1) })),
-      '1 sent,1 unknown,3 sent',
-    ],
-    [
-      'about a stranger',
-      (items) => items.with(1, change(items[1], { To: 'x@y.z' })),
-      '1 sent,1 unknown,3 sent',
-    ],
+    ['in another order', (items) => items.toReversed(), '5 unknown'],
+    ['that is too short', (items) => items.slice(1), '5 unknown'],
+    ['that is too long', (items) => [...items, change(items[0], { MessageID: 'x' })], '5 unknown'],
+    ['about a stranger', (items) => items.with(1, change(items[1], { To: 'x@y.z' })), '5 unknown'],
     [
       'about a stranger, too',
       (items) => items.with(1, change(items[1], { To: `${addressOf(1)}, x@y.z` })),
-      '1 sent,1 unknown,3 sent',
+      '5 unknown',
     ],
+    ['of a mock that has one id', (items) => items.map(() => ({ MessageID: 'id' })), '5 sent'],
     ['that is no list', ([item]) => item, '5 unknown'],
     [
       'that is much longer than the messages explain',
@@ -167,17 +159,7 @@ describe('an answer to a batch', () => {
     expect(runs(results)).toBe(expected)
     const ids = new Map(provider.messages.map(({ to, messageId }) => [to[0], messageId]))
     for (const { index, status, messageId } of results)
-      if (status === 'sent') expect(messageId).toBe(ids.get(`A${index}@Example.org`))
-  })
-
-  it('in another order is about nobody, where it names two messages or a refusal', async () => {
-    provider.inactive.add(addressOf(0))
-    const fetch = withAnswer((items) => items.toReversed())
-    const given = [message(), message(), ...messages(3)]
-    expect(runs((await mail.mailer({ fetch }).sendEmails(given)).results)).toBe('3 unknown,2 sent')
-    const shorter = mail.mailer({ fetch: withAnswer((items) => items.slice(1)) })
-    const twoAlike = [message(), message(), message({ to: addressOf(2) })]
-    expect(runs((await shorter.sendEmails(twoAlike)).results)).toBe('2 unknown,1 sent')
+      if (status === 'sent' && messageId !== 'id') expect(messageId).toBe(ids.get(`A${index}@Example.org`))
   })
 
   it.each([500, 6_000])('about %i strangers is read once', async (count) => {
@@ -202,11 +184,6 @@ describe('a batch that ends early', () => {
 
   it.each<[string, () => Promise<unknown>, unknown]>([
     ['its source', () => mail.mailer().sendEmails(source(5_600, broken).messages), broken],
-    [
-      'its source, with no object,',
-      () => mail.mailer().sendEmails(source(3, null).messages),
-      { code: 'aborted', cause: null },
-    ],
     ['onProgress', () => mail.mailer().sendEmails(messages(3_000), { onProgress: twice }), broken],
     [
       'onProgress, later,',

@@ -18,7 +18,7 @@ async function fail(options: Partial<MailerOptions> = {}): Promise<IntegrationEr
 }
 
 const limited = { code: 'provider_rate_limited', status: 429, retryable: true, effect: 'none' }
-const unknown = { code: 'outcome_unknown', status: 409, retryable: false, effect: 'unknown' }
+const unknown = { code: 'outcome_unknown', retryable: false, effect: 'unknown' }
 const notNow = { code: 'provider_error', retryable: true, effect: 'none' }
 const Message = "Found ann@example.org, 'bob@example.org' and Shop <shop@example.com>."
 const words = 'Found [address], [address] and Shop <[address]>.'
@@ -50,7 +50,7 @@ describe('a send', () => {
   it('fails with credentials_rejected when the provider rejects the token', async () => {
     provider.settings.apiTokens = ['another']
     expect(await fail()).toMatchObject({
-      ...{ code: 'credentials_rejected', status: 422, retryable: false, effect: 'none' },
+      ...{ code: 'credentials_rejected', status: 401, retryable: false, effect: 'none' },
       hint: expect.stringContaining('Server API Token'),
       provider: { name: 'mailer', status: 401, code: '10' },
       stack: expect.stringMatching(/^MailError: The mail provider does not accept/),
@@ -127,7 +127,8 @@ describe('a send', () => {
     ['the response is too long', { status: 200, body: ' '.repeat(1_100_000), takesEffect: true }, 200, 1],
   ])('has an unknown outcome and is not retried if %s', async (_, fault, status, accepted) => {
     provider.faults.add(fault)
-    const facts = { retryAfter: undefined, hint: expect.any(String), provider: { name: 'mailer', status } }
+    const provided = { provider: { name: 'mailer', status }, status: status ?? 409 }
+    const facts = { retryAfter: undefined, hint: expect.any(String), ...provided }
     expect(await fail()).toMatchObject({ ...unknown, ...facts })
     expect([requests.length, provider.messages.length, waits]).toEqual([1, accepted, []])
   })

@@ -51,8 +51,8 @@ it(`agrees with the ledger of a rough provider on every one of ${MAILS} streamed
   }
   expect(next).toBe(MAILS)
   expect(provider.happened.size).toBeGreaterThan(13)
-  // A cut call loses its own messages only.
-  expect(counts.unknown).toBeLessThan(MAILS / 4)
+  // A cut call loses its own messages only; of the first calls, most break.
+  expect(counts.unknown).toBeLessThan(MAILS / 2)
 }, 0)
 
 it('agrees with the ledger on batches that are ended at random, and go on by their journal', async () => {
@@ -73,7 +73,9 @@ it('agrees with the ledger on batches that are ended at random, and go on by the
     },
   }
   for (let start = MAILS; start < MAILS * 1.2; start += BATCH) {
-    const mails = Array.from({ length: BATCH }, (_, index) => message({ to: addressOf(start + index) }))
+    const mails = Array.from({ length: BATCH }, (_, index) =>
+      message({ to: addressOf(start + index), key: index }),
+    )
     let results: readonly MessageResult[] | undefined
     for (let attempt = 1; !results; attempt += 1) {
       const limits = attempt < 5 ? { deadline: Date.now() + 20 + random() * 200 } : {}

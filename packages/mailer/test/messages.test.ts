@@ -173,12 +173,17 @@ it.each<[string, object, string[]]>([
     ['subject', 'tag', 'trackOpens', 'trackLinks'],
   ],
   ['a body that is an object', { textBody: {} }, ['textBody']],
+  [
+    'numbers that are none',
+    { metadata: { n: Number.NaN, i: 1 / 0 }, key: Number.NaN },
+    ['metadata.n', 'metadata.i', 'key'],
+  ],
   ['headers that are texts', { headers: ['X-A: b'], metadata: { order: 7n } }, ['headers', 'metadata.order']],
   ['a circle in metadata', { metadata: circle }, ['metadata.self']],
   ['metadata that throws', { metadata: throwing }, ['metadata']],
   ['files that are texts', { attachments: 'a.txt' }, ['attachments']],
   ['a file that is a text', { attachments: ['a.txt'] }, ['attachments[0]']],
-  ['a file that throws', { attachments: [throwing] }, ['attachments']],
+  ['a file that throws', { attachments: [throwing] }, ['attachments[0]']],
   ['a key that is none', { key: true }, ['key']],
   ['a getter that throws', Object.defineProperty({}, 'subject', { get: fail }), ['subject']],
 ])('does not send a message with %s, and names only the place', async (_, fields, paths) => {
@@ -204,7 +209,7 @@ it.each(['', ' ', 'a\nb', 'tökén'])('is not made with the invalid token %j', (
 })
 
 it('is not made with a default sender that is none, and does not send without one', async () => {
-  const errors = [{ path: 'options.fromEmail', message: expect.stringContaining('expected one address') }]
+  const errors = [{ path: 'options.fromEmail', message: expect.stringContaining('must be one address') }]
   expect(() => mail.mailer({ fromEmail: 'Shop' })).toThrow(expect.objectContaining({ errors }))
   const error = await failureOf(mail.mailer({ fromEmail: '' }).sendEmail(message()))
   expect(error.errors).toMatchObject([{ path: 'from', message: expect.stringContaining('no fromEmail') }])

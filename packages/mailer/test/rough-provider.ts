@@ -25,11 +25,11 @@ const CALLS = {
   'server error': 0.01,
   page: 0.01,
   'half the text': 0.01,
-  'another order': 0.05,
-  'too short': 0.02,
+  'another order': 0.01,
+  'too short': 0.01,
   'no codes': 0.03,
   garbled: 0.03,
-  stranger: 0.02,
+  stranger: 0.01,
 }
 /** After so many calls it is away, for so many requests of whatever kind. */
 const [OUTAGE_AFTER, OUTAGE_REQUESTS] = [50, 8]

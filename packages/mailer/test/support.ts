@@ -66,9 +66,9 @@ export function message(fields: Partial<Message> = {}): Message {
 
 export const addressOf = (index: number) => `a${index}@example.org`
 
-/** Valid messages to different addresses. */
+/** Valid messages to different addresses, with a key each. */
 export function messages(count: number): Message[] {
-  return Array.from({ length: count }, (_, index) => message({ to: addressOf(index) }))
+  return Array.from({ length: count }, (_, index) => message({ to: addressOf(index), key: `row-${index}` }))
 }
 
 /** The statuses of results, run by run: `500 sent,1 unknown`. */
