@@ -137,7 +137,7 @@ describe('a failure', () => {
     [{ method: 'PUT', repeatable: false }, 1],
   ])('of %j with an unknown effect is thrown after %i attempts', async (request, attempts) => {
     server.faults.add({ status: 500, times: 9 })
-    await server.failure(request, { attempts: 3 })
+    await server.failure(request)
     expect(server.calls).toHaveLength(attempts)
   })
 

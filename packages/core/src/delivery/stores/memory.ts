@@ -18,6 +18,7 @@ interface Entry {
   key: string
   text: string
   expires: number
+  isDisposable: boolean
 }
 
 /** The memory of an entry beside its text, measured with Node 24. */
@@ -27,25 +28,21 @@ export function memoryStore({
   capacity = 64 * 2 ** 20,
   now = Date.now,
 }: MemoryStoreOptions = {}): DeliveryStore {
-  const entries = new Map<string, Entry>()
   /** In the order of their last writes. */
-  const disposable = new Set<Entry>()
+  const entries = new Map<string, Entry>()
   let bytes = 0
 
   function remove(entry: Entry): void {
     entries.delete(entry.key)
-    disposable.delete(entry)
     bytes -= ENTRY_BYTES + entry.text.length
   }
 
   /** @throws if no record may give way */
   function makeRoom(): void {
-    for (const entry of disposable) {
+    for (const entry of entries.values()) {
       if (bytes < capacity) return
-      remove(entry)
+      if (entry.isDisposable || entry.expires <= now()) remove(entry)
     }
-    if (bytes < capacity) return
-    for (const entry of entries.values()) if (entry.expires <= now()) remove(entry)
     if (bytes >= capacity) throw new Error('The memory store is full of records that it must keep.')
   }
 
@@ -58,9 +55,7 @@ export function memoryStore({
       // A new record that may give way does so at the next claim.
       if (!before && !isDisposable) makeRoom()
       if (before) remove(before)
-      const entry = { key, text, expires: now() + keepMs }
-      entries.set(key, entry)
-      if (isDisposable) disposable.add(entry)
+      entries.set(key, { key, text, expires: now() + keepMs, isDisposable })
       bytes += ENTRY_BYTES + text.length
       return true
     },
