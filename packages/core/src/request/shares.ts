@@ -20,27 +20,19 @@ export type Release = (part?: number) => void
 /** Shares something between owners. Whoever finds too little left waits. */
 export function createShares({ all, each, what }: SharesOptions) {
   const inUse = new Map<string, number>()
+  /** In order, but an owner at its limit holds up no other one. */
   const waiting = new Set<() => void>()
   let total = 0
 
-  /** @returns `undefined` if there is too little left. An amount that is larger than a limit passes alone. */
-  function tryTake(owner: string, amount: number): Release | undefined {
+  const add = (owner: string, amount: number) => {
+    addTo(inUse, owner, amount)
+    total += amount
+  }
+
+  /** An amount that is larger than a limit passes alone. */
+  function hasRoom(owner: string, amount: number): boolean {
     const own = inUse.get(owner) ?? 0
-    if (own > 0 && own + amount > each) return undefined
-    if (total > 0 && total + amount > all) return undefined
-    const add = (more: number) => {
-      addTo(inUse, owner, more)
-      total += more
-    }
-    let held = amount
-    add(held)
-    return (part = held) => {
-      const back = Math.min(part, held)
-      held -= back
-      add(-back)
-      // In order, but an owner at its limit holds up no other one.
-      for (const tryAgain of waiting) tryAgain()
-    }
+    return (own === 0 || own + amount <= each) && (total === 0 || total + amount <= all)
   }
 
   return {
@@ -52,24 +44,26 @@ export function createShares({ all, each, what }: SharesOptions) {
      * @throws {IntegrationError} `overloaded` if the signal fires first
      */
     async take(owner: string, amount: number, signal: AbortSignal | null): Promise<Release> {
-      const taken = tryTake(owner, amount)
-      if (taken) return taken
-      if (signal?.aborted) throw overloaded(what)
-      return new Promise((resolve, reject) => {
-        const giveUp = () => {
-          waiting.delete(tryAgain)
-          reject(overloaded(what))
-        }
-        const tryAgain = () => {
-          const release = tryTake(owner, amount)
-          if (!release) return
-          waiting.delete(tryAgain)
-          signal?.removeEventListener('abort', giveUp)
-          resolve(release)
-        }
-        waiting.add(tryAgain)
-        signal?.addEventListener('abort', giveUp, { once: true })
-      })
+      let wake = () => {}
+      const end = () => wake()
+      signal?.addEventListener('abort', end)
+      while (!hasRoom(owner, amount) && !signal?.aborted) {
+        await new Promise<void>((resolve) => {
+          wake = resolve
+          waiting.add(resolve)
+        })
+        waiting.delete(wake)
+      }
+      signal?.removeEventListener('abort', end)
+      if (!hasRoom(owner, amount)) throw overloaded(what)
+      add(owner, amount)
+      let held = amount
+      return (part = held) => {
+        const back = Math.min(part, held)
+        held -= back
+        add(owner, -back)
+        for (const tryAgain of waiting) tryAgain()
+      }
     },
   }
 }
