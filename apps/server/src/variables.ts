@@ -23,6 +23,11 @@ const HOST_NAME =
 
 const URL_FAULT = 'expected an http:// or https:// URL'
 
+function parseHttpUrl(text: string): URL | undefined {
+  const url = /^https?:/.test(text) ? URL.parse(text) : null
+  return url && HOST_NAME.test(url.hostname) ? url : undefined
+}
+
 /** A text without a fault. */
 const faultless = (faultOf: (value: string) => string | undefined, missing?: string) =>
   z.string({ error: missing }).check(({ value, issues }) => {
@@ -34,11 +39,10 @@ function faultOfUrl(given: string): string | undefined {
   const text = given.trim()
   // The parser of URLs drops line breaks, and turns a backslash into a slash.
   if (/[\s\p{C}\\]/u.test(text)) return 'must not contain a space, a line break or a backslash'
-  if (!/^https?:/.test(text) || !URL.canParse(text)) return URL_FAULT
-  const { username, password, hostname } = new URL(text)
-  if (!HOST_NAME.test(hostname)) return URL_FAULT
+  const url = parseHttpUrl(text)
+  if (!url) return URL_FAULT
   // `fetch` refuses a URL with a password, and quotes it in the error.
-  if (username + password !== '') return 'must not contain a user name or password'
+  if (url.username + url.password !== '') return 'must not contain a user name or password'
   // It would end up before the path.
   return /[?#]/.test(text) ? 'must not contain a query or a fragment' : undefined
 }
@@ -57,18 +61,9 @@ const list = (separator: string | RegExp, matches: (entry: string) => boolean, e
     )
     .check(z.refine((entries) => entries.length > 0 && entries.every(matches), { error }))
 
-function isOrigin(entry: string): boolean {
-  if (!/^https?:/.test(entry) || !URL.canParse(entry)) return false
-  const { origin, hostname } = new URL(entry)
-  return origin === entry && HOST_NAME.test(hostname)
-}
-
-/** The rule compares entries with the hosts of parsed URLs, so any other spelling would match nothing. */
-function isHost(entry: string): boolean {
-  if (!URL.canParse(`https://${entry}`)) return false
-  const { host, hostname } = new URL(`https://${entry}`)
-  return host === entry && HOST_NAME.test(hostname)
-}
+// A list is compared with origins and hosts of parsed URLs, so any other spelling would match nothing.
+const isOrigin = (entry: string) => parseHttpUrl(entry)?.origin === entry
+const isHost = (entry: string) => parseHttpUrl(`https://${entry}`)?.host === entry
 
 function isWebhookSecret(entry: string): boolean {
   try {
