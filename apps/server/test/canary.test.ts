@@ -63,9 +63,9 @@ function findTexts(canaries: readonly string[], texts: readonly string[]): strin
     .map((text) => text.slice(0, 2_000))
 }
 
-/** A response that repeats the whole request in the format of each provider’s errors. */
+/** A response that repeats the whole request, and other secrets of the host, in the format of each provider’s errors. */
 function quoteBack({ url, headers, text }: Sent, status: number): Response {
-  const words = [url, ...headers.values(), text]
+  const words = [url, ...headers.values(), text, credentials.platformToken, secret]
   const message = [...words.flatMap(quotesOf), ...words].join(' ')
   const errors = [{ code: 'x', message, long_message: message }]
   const refusal = { ErrorCode: status === 200 ? 300 : 10, Message: message, errors, detail: message }
