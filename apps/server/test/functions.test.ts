@@ -22,8 +22,8 @@ const sendEmail = `{ "name": "FUNCTION_CALL",\n  "functionCall": { "name": "send
   { "to": "ada@example.com", "subject": "Grüße \\u2013 “hello”", "textBody": "日本" } }, "deployment": { "id": "dep_1" } }`
 const creation = (inputs: object) =>
   JSON.stringify({ name: 'DEPLOYMENT_CREATED', deployment: { id: 'dep_1', inputs } })
-const deliver = async ({ url }: Target, body = sendEmail, id?: string) =>
-  fetch(await signedRequest(body, { url: `${url}/mailer/webhook`, ...(id && { id }) }))
+const deliver = async ({ url }: Target, body = sendEmail) =>
+  fetch(await signedRequest(body, { url: `${url}/mailer/webhook` }))
 
 /** A signed delivery whose body was changed on the way. */
 async function changedRequest(url?: string): Promise<Request> {
@@ -136,29 +136,6 @@ describe('the Worker', async () => {
       expect([baseUrl, await create(baseUrl)]).toEqual([baseUrl, 422])
     expect(await create(`http://${mailServer}`)).toBe(200)
   })
-
-  it.skipIf(!hasRedis)(
-    'on Redis sends one mail for concurrent deliveries, and waits for a Redis that is down',
-    async () => {
-      const redis = await startRedis()
-      const onRedis = await startWorker({ ...variables, DELIVERY_STORE: redis.url })
-      onTestFinished(async () => {
-        await onRedis.close()
-        await redis.close()
-      })
-      const copies = await Promise.all(Array.from({ length: 6 }, () => deliver(onRedis, sendEmail, 'evt_1')))
-      expect(copies.map(({ status }) => status)).toContain(200)
-      expect(around.mail.messages).toHaveLength(1)
-
-      await redis.kill()
-      expect((await deliver(onRedis, sendEmail, 'evt_2')).status).toBe(503)
-      await redis.start()
-      const proof = async () => (await fetch(`${onRedis.url}/readyz?store`)).status
-      await expect.poll(proof).toBe(200)
-      expect((await deliver(onRedis, sendEmail, 'evt_2')).status).toBe(200)
-      expect(around.mail.messages).toHaveLength(2)
-    },
-  )
 })
 
 // The functions of Lambda and Vercel differ in the adapters alone.
