@@ -1,29 +1,6 @@
-import { serve } from '@org/core/testing'
-import { createHost, readConfig } from '@org/server'
-import { describe, expect, it, onTestFinished } from 'vitest'
-import { createPrinter } from '../src/walk/print.ts'
-import { runWalks } from '../src/walk/run-walks.ts'
-import { walksOf } from '../src/walk/walks.ts'
+import { describe, expect, it } from 'vitest'
 import type { OpenExchange } from '../src/world/exchange.ts'
 import { createTimeline } from '../src/world/timeline.ts'
-import { type StartHost, startWorld } from '../src/world/world.ts'
-
-/** The sandbox knows only the URL of this host. */
-const startHost: StartHost = (variables) => {
-  const host = createHost(readConfig(variables), { environment: variables, logger: () => {} })
-  return serve(async (request) => host.fetch(request))
-}
-
-it('a host elsewhere passes every walk', async () => {
-  const world = await startWorld({ PORT: '0', NODE_ENV: 'production' }, startHost)
-  onTestFinished(world.close)
-  let output = ''
-  const write = (text: string) => (output += text)
-  const printer = createPrinter({ write, colours: false }, world)
-  const { passed, failed } = await runWalks(walksOf(world), world, printer, new AbortController().signal)
-  expect(failed, output).toBe(0)
-  expect(passed).toBeGreaterThan(40)
-})
 
 describe('the timeline', () => {
   const exchange = (number: number, text = '{"name":"HEALTH_CHECK"}'): OpenExchange => ({
