@@ -48,8 +48,7 @@ export function createEmulator<Details extends object>(options: {
     const bytes = await request.arrayBuffer()
     const { method, headers } = request
     const url = new URL(request.url)
-    const text = new TextDecoder().decode(bytes)
-    const emulated = { method, url, headers, bytes: bytes.byteLength, text }
+    const emulated = { method, url, headers, bytes: bytes.byteLength, text: new TextDecoder().decode(bytes) }
     const call: EmulatorCall & Details = {
       ...options.details(emulated),
       method,
@@ -58,8 +57,8 @@ export function createEmulator<Details extends object>(options: {
       at: new Date().toISOString(),
     }
     keepNewest(calls, [call], CALLS_KEPT)
-    const handle = async () => options.handle(emulated)
-    const response = await withFaults(options.faults, request, handle, options.refusal)
+    const { faults, handle, refusal } = options
+    const response = await withFaults(faults, request, async () => handle(emulated), refusal)
     call.status = response.status
     return response
   }

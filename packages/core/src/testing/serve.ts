@@ -13,7 +13,7 @@ export interface Served {
 type Handler = (request: Request) => Promise<Response>
 
 /**
- * Serves a fetch handler over real HTTP on the loopback interface, on Node: for example the `fetch` of an emulator.
+ * Serves a fetch handler over real HTTP on the loopback interface, on Node, which is imported when it is called.
  *
  * The signal of the request aborts when the client leaves. A thrown `ConnectionCut` cuts the connection; any
  * other exception is answered with status 500.
@@ -24,7 +24,6 @@ export async function serve(
   handler: Handler,
   { port = 0 }: { port?: number | undefined } = {},
 ): Promise<Served> {
-  // Imported here, so that the emulators of this entry run without Node.
   const { createServer } = await import('node:http')
   const server = createServer((incoming, outgoing) => void exchange(handler, incoming, outgoing))
   await new Promise<void>((resolve, reject) => {
@@ -70,9 +69,8 @@ function toRequest(incoming: IncomingMessage, outgoing: ServerResponse): Request
     if (!outgoing.writableFinished) left.abort(new DOMException('The client left.', 'AbortError'))
   })
   const headers = new Headers()
-  for (const [name, values] of Object.entries(incoming.headersDistinct)) {
+  for (const [name, values] of Object.entries(incoming.headersDistinct))
     for (const value of values ?? []) headers.append(name, value)
-  }
   const { method = 'GET', url = '/' } = incoming
   const body = method === 'GET' || method === 'HEAD' ? null : toStream(incoming)
   const { signal } = left
@@ -82,11 +80,10 @@ function toRequest(incoming: IncomingMessage, outgoing: ServerResponse): Request
 
 function toStream(incoming: IncomingMessage): ReadableStream<Uint8Array> {
   const chunks = incoming[Symbol.asyncIterator]()
-  return new ReadableStream({
-    async pull(controller) {
-      const { done, value } = await chunks.next()
-      if (done) controller.close()
-      else controller.enqueue(value)
-    },
-  })
+  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    const { done, value } = await chunks.next()
+    if (done) controller.close()
+    else controller.enqueue(value)
+  }
+  return new ReadableStream({ pull })
 }
