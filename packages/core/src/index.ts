@@ -5,22 +5,22 @@
  * ```ts
  * const definition = defineIntegration({ name: 'greeter', … })
  * const handlers = { … } satisfies Handlers<typeof definition>
- * export const handle = createWebhookHandler(definition, handlers, { platform })
+ * export const handle = createWebhookHandler(definition, handlers, { platform, verify })
  * ```
  * @module
  */
 
+export { defineIntegration } from './contract/definition.ts'
 export type { EventName, PlatformEvent } from './contract/event.ts'
 export { asksFor, choices } from './contract/form.ts'
 export type { Deployment, Egress, HandlerContext, Progress } from './contract/handler-context.ts'
 export { checkHealth, type HealthCheck } from './contract/health.ts'
-export {
-  defineIntegration,
-  type FunctionDefinition,
-  type Handlers,
-  type Inputs,
-  type IntegrationDefinition,
-  type Outputs,
+export type {
+  FunctionDefinition,
+  Handlers,
+  Inputs,
+  IntegrationDefinition,
+  Outputs,
 } from './contract/integration.ts'
 export { environmentReference, immutable, secret, token } from './contract/marks.ts'
 export type {

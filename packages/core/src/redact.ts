@@ -11,7 +11,7 @@ const MAX_ENCODED_LENGTH = 10_000
 
 /** Removes secrets from texts and data by their value, whichever way they got there. */
 export interface Redactor {
-  /** Adds a secret. Anything but a text of at least six characters is ignored. */
+  /** Adds a secret, or each text of plain data. Anything but a text of at least six characters is ignored. */
   add(value: unknown): void
   text(text: string): string
   /**
@@ -55,13 +55,15 @@ function extend(inherited: () => readonly string[], ofHost?: () => readonly stri
 
   const hosts = ofHost ?? spellings
   const text = (dirty: string) => redact(dirty, spellings())
+  function add(value: unknown): void {
+    if (typeof value === 'object' && value !== null) for (const each of Object.values(value)) add(each)
+    if (typeof value !== 'string' || value.trim().length < MIN_LENGTH) return
+    // Schemas trim what people paste.
+    for (const secret of new Set([value, value.trim()]))
+      for (const spelling of spellingsOf(secret)) if (spelling.length >= MIN_LENGTH) own.add(spelling)
+  }
   return {
-    add(value) {
-      if (typeof value !== 'string' || value.trim().length < MIN_LENGTH) return
-      // Schemas trim what people paste.
-      for (const secret of new Set([value, value.trim()]))
-        for (const spelling of spellingsOf(secret)) if (spelling.length >= MIN_LENGTH) own.add(spelling)
-    },
+    add,
     text,
     data(data, sent) {
       const known = spellings()

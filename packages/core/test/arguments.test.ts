@@ -46,6 +46,7 @@ const handlers = {
 } satisfies Handlers<typeof counter>
 const handle = createWebhookHandler(counter, handlers, {
   platform: connectPlatform(createPlatformEmulator().fetch),
+  verify: 'none',
   logger: () => {},
 })
 const count = (args: object) => deliver(handle, calling('count', { to: 'a', list: ['a'], ...args }))

@@ -133,7 +133,7 @@ describe('the intent to change something', () => {
     const handle = createWebhookHandler(
       { ...bare, events: ['FUNCTION_CALL'], functions: { sendGreeting } },
       { functions: { sendGreeting: send } },
-      { platform: connectPlatform(createPlatformEmulator().fetch), fetch, logger: () => {} },
+      { platform: connectPlatform(createPlatformEmulator().fetch), verify: 'none', fetch, logger: () => {} },
     )
     await deliver(handle, greet, { id })
     const { body } = await deliver(handle, greet, { id })

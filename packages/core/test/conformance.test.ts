@@ -79,7 +79,7 @@ a shared account of the settings that is not passed on
 a secret of the settings that is not kept out of problems
   webhook.ts: ...(shared?.apiToken ? [shared.apiToken] : []) ⇒ 
   ^shows secrets in no log
-  not to contain 'shared-token'
+  shown at responses\[\d+\]\.detail: “.{0,40}shared-token
 
 a create that is repeated after a lost response
   client.ts: json: { name }, change } ⇒ json: { name } }

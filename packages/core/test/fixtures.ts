@@ -162,6 +162,7 @@ export function createHost({
     { ...handlers, ...others },
     {
       platform: connectPlatform(platform.fetch),
+      verify: 'none',
       logger: (level, message, facts) => lines.push({ level, message, facts }),
       ...dependencies,
     },

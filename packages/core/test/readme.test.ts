@@ -50,7 +50,11 @@ await describeReadme(home, {
     const { createHandler } = await import(path)
     if (!createHandler) return expect(provider.calls).toHaveLength(code.includes('createHttpClient') ? 1 : 0)
     const platform = createPlatformEmulator()
-    const handle = createHandler({ platform: connectPlatform(platform.fetch), logger: () => {} })
+    const handle = createHandler({
+      platform: connectPlatform(platform.fetch),
+      verify: 'none',
+      logger: () => {},
+    })
     const deployment = { id: platform.addDeployment({ id: 'dep_1' }).id, inputs: { apiToken: 'token' } }
     const created = await deliver(handle, { name: 'DEPLOYMENT_CREATED', deployment })
     expect(created.body).toEqual({ status: 'running', outputs: { apiToken: 'token' } })

@@ -80,7 +80,7 @@ describe('a redactor', () => {
 
   it('keeps secrets that are too short, and values that are not text', () => {
     const redactor = createRedactor(['', 'eu', 'short', '     \n', '  short  '])
-    for (const value of [undefined, null, 123456, { key: 'secret-one' }]) redactor.add(value)
+    for (const value of [undefined, null, 123456, [123456], { key: 'short' }]) redactor.add(value)
     const text = 'eu,     short     , 123456, secret-one'
     expect(redactor.text(text)).toBe(text)
   })

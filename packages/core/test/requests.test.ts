@@ -188,7 +188,12 @@ describe('an event', () => {
     const handle = createWebhookHandler(
       bare,
       { health: async () => [] },
-      { platform: connectPlatform(platform.fetch), store: unreachableStore, logger: () => {} },
+      {
+        platform: connectPlatform(platform.fetch),
+        verify: 'none',
+        store: unreachableStore,
+        logger: () => {},
+      },
     )
     const handled = ['WEBHOOK_CHALLENGE', 'HEALTH_CHECK']
     for (const name of eventNames.filter((name) => !handled.includes(name))) {

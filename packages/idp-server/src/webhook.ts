@@ -6,7 +6,7 @@
  * ```ts
  * import { createHandler } from '@org/idp-server/webhook'
  *
- * export default { fetch: createHandler({ platform, platformApiKey }) }
+ * export default { fetch: createHandler({ platform, verify, platformApiKey }) }
  * ```
  * @module
  */

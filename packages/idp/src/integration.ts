@@ -10,7 +10,6 @@ import {
   functionArguments,
   secret,
 } from '@org/core'
-import { orReference } from '@org/core/authoring'
 import * as z from 'zod'
 import { MIN_SECRET_LENGTH } from './keys.ts'
 import {
@@ -156,8 +155,8 @@ export const idp = defineIntegration({
     })
     .meta({
       ...asksFor(['serverType', 'dedicated'], {
-        publishableKey: { pattern: orReference(PUBLISHABLE_KEY) },
-        secretKey: { pattern: orReference(SECRET_KEY) },
+        publishableKey: { pattern: PUBLISHABLE_KEY },
+        secretKey: { pattern: SECRET_KEY },
       }),
       examples: [
         { serverType: 'shared' },

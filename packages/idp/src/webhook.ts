@@ -6,7 +6,7 @@
  * ```ts
  * import { createHandler } from '@org/idp/webhook'
  *
- * export default { fetch: createHandler({ platform, shared: { publishableKey, secretKey } }) }
+ * export default { fetch: createHandler({ platform, verify, shared: { publishableKey, secretKey } }) }
  * ```
  * @module
  */

@@ -23,6 +23,7 @@ const { instance, fetch: send } = createBackendApi({ instances: [{ environmentTy
 const idp = await serve(send)
 const handle = createHandler({
   platform: connectPlatform(createPlatformEmulator().fetch),
+  verify: 'none',
   shared: instance,
   baseUrl: `${idp.url}/v1`,
   logger: () => {},

@@ -3,11 +3,13 @@
  *
  * @example
  * ```ts
+ * import { createVerifier } from '@org/core'
  * import { createPlatformClient } from '@org/platform-client'
  * import { createHandler } from '@org/mailer/webhook'
  *
  * const platform = createPlatformClient({ baseUrl: 'https://platform.example.com/api' })
- * export default { fetch: createHandler({ platform, shared: { apiToken, fromEmail: 'shop@example.com' } }) }
+ * const verify = createVerifier({ secrets: ['whsec_…'] })
+ * export default { fetch: createHandler({ platform, verify, shared: { apiToken } }) }
  * ```
  * @module
  */

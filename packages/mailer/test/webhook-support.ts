@@ -28,6 +28,7 @@ export function runWebhook() {
         token: 'platform-token',
         backoffMs: 0,
       }),
+      verify: 'none',
       shared: { apiToken: 'shared-token', fromEmail: 'Shop <shop@example.com>' },
       baseUrl: mail.url,
       logger: (...line) => void log.push(JSON.stringify(line)),

@@ -33,7 +33,7 @@ const platform = createPlatformClient({ baseUrl: 'https://platform.example.com' 
 platform.setStatus('dep_1', { status })
 const message: Message = { to: 'ada@example.com', subject: 'Hello', textBody: 'Hi Ada' }
 createMailer({ apiToken: 'token' }).sendEmail(message).then(({ messageId }) => messageId.length)
-export const handle: (request: Request) => Promise<Response> = createHandler({ platform, logger: () => {} })
+export const handle: (request: Request) => Promise<Response> = createHandler({ platform, verify: 'none' })
 export const codeOf = (reason: unknown) => (isIntegrationError(reason) ? reason.code : undefined)
 `
 

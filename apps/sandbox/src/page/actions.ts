@@ -129,9 +129,10 @@ function actionsOf(context: PageContext) {
     reveal(values) {
       const deployment = world.platform.deployments.get(String(values.deployment))
       const name = String(values.output)
-      if (!deployment?.sensitive.includes(name) || !Object.hasOwn(deployment.outputs, name))
+      if (!deployment || !Object.hasOwn(deployment.outputs, name))
         throw new Refusal('There is no such output.')
-      return { text: String(deployment.outputs[name]) }
+      const value = deployment.outputs[name]
+      return { text: typeof value === 'string' ? value : JSON.stringify(value) }
     },
     break({ target, kind }) {
       const fault = faultOf(String(kind))

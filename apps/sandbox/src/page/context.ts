@@ -63,7 +63,8 @@ export function createPageContext(world: World) {
       for (const call of calls) {
         const { body } = call.request
         if (call.to === 'platform' && call.path.endsWith('/outputs'))
-          for (const name of listOf(at(body, 'sensitive'))) redactor.add(at(body, 'outputs', String(name)))
+          for (const path of listOf(at(body, 'sensitive')))
+            redactor.add(at(body, 'outputs', String(path).replace(/\..*/, '')))
         if (!response) continue
         for (const [, id = ''] of call.response.text.matchAll(MESSAGE_ID)) eventOfMail.set(id, number)
       }

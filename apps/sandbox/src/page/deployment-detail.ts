@@ -77,7 +77,7 @@ function toTerm([name, value]: Term): Term {
 
 function outputs({ id, outputs, sensitive }: Deployment): Term[] {
   return Object.entries(outputs).map(([name, value]) => {
-    if (!sensitive.includes(name)) return toTerm([name, value])
+    if (!sensitive.some((path) => path.replace(/\..*/, '') === name)) return toTerm([name, value])
     const button = (label: string, target: string) =>
       actionButton(label, 'reveal', { deployment: id, output: name }, { look: 'link', target })
     return [

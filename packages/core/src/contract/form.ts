@@ -1,6 +1,7 @@
 /** Forms (contract §8): what a platform needs to draw one for the inputs of a deployment, as JSON Schema alone. */
 import * as z from 'zod'
-import { type JsonSchema, toJsonSchema } from './marks.ts'
+import type { FieldError } from '../errors.ts'
+import { FILLED, type JsonSchema, toJsonSchema } from './marks.ts'
 
 /**
  * Names the choices of a field for people. The schema offers each as a `const` with a `title`.
@@ -13,9 +14,6 @@ import { type JsonSchema, toJsonSchema } from './marks.ts'
 export function choices<const Value extends string>(labels: Readonly<Record<Value, string>>) {
   return z.enum(Object.keys(labels).filter((value): value is Value => value in labels)).meta({ labels })
 }
-
-/** The pattern of a field that is not blank. */
-const FILLED = String.raw`\S`
 
 function orBlank({ pattern, ...field }: { readonly pattern?: unknown }): object {
   return pattern === undefined ? field : { ...field, pattern: String.raw`^\s*$|${pattern}` }
@@ -62,6 +60,15 @@ export function hiddenFields(inputs: z.ZodObject, values: Record<string, unknown
   if (!choice || values[choice[0]] === choice[1].const) return new Map()
   const names = Object.keys(data?.then.properties ?? {}).filter((name) => name in values)
   return new Map(names.map((name) => [name, `${choice[0]} ${choice[1].const}`]))
+}
+
+/** Finds fields that a choice asks for ({@link asksFor}), and that the inputs do not have. */
+export function findUnknownChoices(inputs: z.ZodObject, base: string): FieldError[] {
+  const { data } = asking.safeParse(inputs.meta())
+  const named = [...Object.keys(data?.if.properties ?? {}), ...Object.keys(data?.then.properties ?? {})]
+  return named
+    .filter((name) => !(name in inputs.shape))
+    .map((name) => ({ path: base, message: `ask for “${name}”, which is no field of theirs` }))
 }
 
 /** The inputs with the place of each field in a form. A field without a title has its name. */

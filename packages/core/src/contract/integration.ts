@@ -94,19 +94,3 @@ export type Handlers<D extends IntegrationDefinition> = {
    */
   discard?: (outputs: Outputs<D>, context: HandlerContext) => Promise<void>
 }
-
-/**
- * Declares an integration.
- *
- * @returns the definition, with every literal kept in its type
- * @throws {TypeError} if two functions share a name, or a download is declared without DOWNLOAD_STARTED
- */
-export function defineIntegration<const D extends IntegrationDefinition>(definition: D): D {
-  const names = Object.entries(definition.functions).flatMap(([name, { aliases = [] }]) => [name, ...aliases])
-  const duplicate = names.find((name, index) => names.indexOf(name) !== index)
-  if (duplicate) throw new TypeError(`${definition.name} has two functions named “${duplicate}”.`)
-  if (definition.downloads.length > 0 !== definition.events.includes('DOWNLOAD_STARTED')) {
-    throw new TypeError(`${definition.name} needs both “downloads” and DOWNLOAD_STARTED, or neither.`)
-  }
-  return definition
-}

@@ -1,6 +1,7 @@
 // Marks on the fields of a schema. Redaction, the manifest and the OpenAPI document read them, as JSON Schema.
 
 import * as z from 'zod'
+import type { FieldError } from '../errors.ts'
 
 /** Marks a value as secret: logs, problems and recorded responses leave it out, and outputs list it as sensitive. */
 export function secret<Schema extends z.ZodType>(schema: Schema): Schema {
@@ -21,11 +22,12 @@ export function immutable<Schema extends z.ZodType>(schema: Schema): Schema {
 const REFERENCE = String.raw`\{\{\s*env\.[A-Za-z_][A-Za-z0-9_]{0,127}\s*\}\}`
 /** Characters of a token that begin no reference. */
 const CHARACTERS = String.raw`[!-z\|\}~]|\{[!-z\|\}~]`
+/** The pattern of a text that is not blank. */
+export const FILLED = String.raw`\S`
+/** A text with a reference. */
+const WITH_REFERENCE = String.raw`^\s*(?:${CHARACTERS})*${REFERENCE}(?:${CHARACTERS}|${REFERENCE})*\{?\s*$`
 
-/**
- * Makes the schema of a token: a text that an HTTP header can hold. A form accepts `{{env.NAME}}` in it, too, so mark
- * it with {@link environmentReference}.
- */
+/** Makes the schema of a token: a text that an HTTP header can hold. */
 export function token() {
   return z
     .string()
@@ -34,12 +36,7 @@ export function token() {
       (text) => /^[!-~]+$/.test(text),
       'contains a space or another character that no token has: copy it again',
     )
-    .meta({ pattern: String.raw`^\s*(?:${CHARACTERS}|${REFERENCE})+\{?\s*$` })
-}
-
-/** Extends the pattern of a form by texts with `{{env.NAME}}`, for a field with {@link environmentReference}. */
-export function orReference(pattern: string): string {
-  return String.raw`${pattern}|^(?:${CHARACTERS})*${REFERENCE}(?:${CHARACTERS}|${REFERENCE})*\{?$`
+    .meta({ pattern: String.raw`^\s*(?:${CHARACTERS})+\{?\s*$` })
 }
 
 const parsedByFunctions = new WeakSet<z.core.$ZodType>()
@@ -55,29 +52,133 @@ export function isParsedByFunction(schema: z.core.$ZodType): boolean {
   return parsedByFunctions.has(schema)
 }
 
-/** The names of the fields that are marked {@link secret}. */
-export const secretNames = createFinder('writeOnly')
+/** A schema within a schema. */
+interface Place {
+  schema: z.core.$ZodType
+  /** Names of fields, and `*` for each entry of a list or a record. */
+  path: readonly string[]
+  /** What stands around it and hides its values, such as a transform. */
+  within: string | undefined
+}
 
-/** The names of the fields that are marked {@link environmentReference}. */
-export const referenceNames = createFinder('environmentReference')
+/** The kinds of schemas whose parts have a place in the data. */
+const FOLLOWED = new Set<string>([
+  ...['object', 'array', 'tuple', 'record', 'union', 'intersection', 'optional', 'nullable'],
+  ...['nonoptional', 'default', 'prefault', 'catch', 'readonly'],
+])
+/** The parts of a schema that describe each entry of its data. */
+const ENTRIES = ['element', 'items', 'rest', 'valueType', 'catchall']
 
-function createFinder(mark: string): (schema: z.ZodObject) => string[] {
-  // Schemas do not change, and every event asks for the marks of several.
-  const known = new WeakMap<z.ZodObject, string[]>()
-  return (schema) => {
-    const names =
-      known.get(schema) ?? Object.keys(schema.shape).filter((name) => isMarked(schema.shape[name], mark))
-    known.set(schema, names)
-    return names
+/** The parts of a schema, each with its name in the data, if it has one there. */
+function* partsOf(schema: z.core.$ZodType) {
+  const { type: _type, error: _error, checks: _checks, ...kinds } = schema._zod.def
+  const lazy = schema instanceof z.core.$ZodLazy ? { inner: schema._zod.innerType } : {}
+  for (const [kind, value] of Object.entries<unknown>({ ...kinds, ...lazy })) {
+    const name = ENTRIES.includes(kind) ? '*' : undefined
+    const fields: (readonly [string | undefined, unknown])[] =
+      kind === 'shape' ? Object.entries(Object(value)) : [value].flat().map((part) => [name, part])
+    for (const [name, part] of fields) if (part instanceof z.core.$ZodType) yield { kind, name, part }
   }
 }
 
-function isMarked(schema: z.core.$ZodType, mark: string): boolean {
-  if (z.globalRegistry.get(schema)?.[mark] === true) return true
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodNullable) {
-    return isMarked(schema.unwrap(), mark)
+/** The schema and all schemas in it. */
+function* placesIn(
+  schema: z.core.$ZodType,
+  path: readonly string[] = [],
+  within?: string,
+  around: readonly z.core.$ZodType[] = [],
+): Generator<Place> {
+  yield { schema, path, within }
+  const { type } = schema._zod.def
+  const repeats = around.filter((each) => each === schema).length
+  if (repeats > 1) return
+  const kindOf = type === 'pipe' ? 'transform' : type
+  const hiding = repeats > 0 ? 'schema that contains itself' : FOLLOWED.has(type) ? undefined : kindOf
+  for (const { kind, name, part } of partsOf(schema)) {
+    const hidden = within ?? hiding ?? (kind === 'keyType' ? 'key of a record' : undefined)
+    yield* placesIn(part, name === undefined ? path : [...path, name], hidden, [...around, schema])
   }
-  return false
+}
+
+const isMarked = (mark: string, { schema }: Place) => z.globalRegistry.get(schema)?.[mark] === true
+
+/**
+ * The paths of the values that are marked {@link secret}, at any depth: `apiToken`, `connection.uri`, or
+ * `users.*.password` for each entry of a list or a record. The path of the whole value is empty.
+ */
+export const secretPaths = createFinder('writeOnly')
+
+/** The paths of the values that are marked {@link environmentReference}. */
+export const referencePaths = createFinder('environmentReference')
+
+function createFinder(mark: string): (schema: z.ZodType) => readonly string[] {
+  // Schemas do not change, and every event asks for the marks of several.
+  const known = new WeakMap<z.ZodType, string[]>()
+  return (schema) => {
+    const found = known.get(schema)
+    if (found) return found
+    const places = [...placesIn(schema)].filter((place) => isMarked(mark, place))
+    const [hidden] = places.flatMap(faultOfPlace)
+    if (hidden) throw new TypeError(`${hidden.path} ${hidden.message}`)
+    const paths = [...new Set(places.map(({ path }) => path.join('.')))]
+    known.set(schema, paths)
+    return paths
+  }
+}
+
+/** Why core would not find the values of a marked schema. */
+function faultOfPlace({ path, within }: Place): FieldError[] {
+  const misnamed = path.find((name) => name !== '*' && /[.*]/.test(name))
+  if (misnamed !== undefined)
+    return [
+      { path: path.join('.'), message: `has the name “${misnamed}”, and no path can have a “.” or “*”` },
+    ]
+  if (within === undefined) return []
+  const message = `is marked within a ${within}, where its values are not found: mark the ${within} instead`
+  return [{ path: path.join('.'), message }]
+}
+
+/** Finds the marks of a schema, at any depth, whose values core would not find. */
+export function findHiddenMarks(schema: z.ZodType): FieldError[] {
+  const isAnyMarked = (place: Place) =>
+    isMarked('writeOnly', place) || isMarked('environmentReference', place)
+  return [...placesIn(schema)].filter(isAnyMarked).flatMap(faultOfPlace)
+}
+
+/** The names of the outputs that are secrets or hold some. */
+export function secretOutputs(outputs: z.ZodObject): ReadonlySet<string> {
+  return new Set(secretPaths(outputs).map((path) => path.replace(/\..*/, '')))
+}
+
+/** The values of the secrets of a schema in data that it describes. */
+export function secretsIn(schema: z.ZodType, data: unknown): unknown[] {
+  return secretPaths(schema).flatMap((path) => valuesAt(data, path))
+}
+
+/** The values at a path of {@link secretPaths}. */
+export function valuesAt(data: unknown, path: string): unknown[] {
+  const found: unknown[] = []
+  replaceAt(data, path, (value) => void found.push(value))
+  return found
+}
+
+/** Data with the values at a path of {@link secretPaths} replaced. */
+export function replaceAt(
+  data: unknown,
+  path: string,
+  replace: (value: unknown, place: readonly PropertyKey[]) => unknown,
+): unknown {
+  const names = path === '' ? [] : path.split('.')
+  function visit(value: unknown, place: readonly PropertyKey[]): unknown {
+    const name = names[place.length]
+    if (name === undefined) return replace(value, place)
+    if (typeof value !== 'object' || value === null) return value
+    const inner = (key: string | number, each: unknown) =>
+      name === '*' || name === key ? visit(each, [...place, key]) : each
+    if (Array.isArray(value)) return value.map((each, index) => inner(index, each))
+    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, inner(key, each)]))
+  }
+  return visit(data, [])
 }
 
 /** The schema of a JSON Schema. */
@@ -108,10 +209,32 @@ function adapt(schema: z.core.JSONSchema.BaseSchema, io: Direction): void {
     // OpenAPI forbids it in a response.
     if (io === 'output') delete schema.writeOnly
   }
+  if (io === 'input') allowReferences(schema)
   const { data } = labelled.safeParse(schema)
   if (!data) return
   delete schema.labels
   delete schema.enum
   // A choice with a title: every form library shows it.
   schema.oneOf = Object.entries(data.labels).map(([value, title]) => ({ const: value, title }))
+}
+
+const asked = z.looseObject({ properties: z.record(z.string(), z.looseObject({})) })
+
+/** Lets a form take `{{env.NAME}}` where the host does, whatever else the text must look like. */
+function allowReferences(schema: z.core.JSONSchema.BaseSchema): void {
+  if (schema.environmentReference === true) allowReference(schema)
+  const { data } = asked.safeParse(schema.then)
+  if (!data) return
+  for (const [name, field] of Object.entries(data.properties))
+    if (Object(schema.properties?.[name]).environmentReference === true) allowReference(field)
+  // biome-ignore lint/suspicious/noThenProperty: the word is JSON Schema's.
+  schema.then = data
+}
+
+function allowReference(schema: z.core.JSONSchema.BaseSchema): void {
+  for (const limit of ['minLength', 'maxLength', 'format']) delete schema[limit]
+  const { pattern } = schema
+  const isClosed = pattern !== undefined && pattern !== FILLED && !pattern.endsWith(WITH_REFERENCE)
+  if (isClosed) schema.pattern = `${pattern}|${WITH_REFERENCE}`
+  for (const part of schema.allOf ?? []) allowReference(part)
 }

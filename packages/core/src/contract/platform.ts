@@ -59,7 +59,9 @@ export const callbackBodies = {
   logs: z.object({ entries: z.array(logEntry).min(1).describe('In the order in which they were written.') }),
   outputs: z.object({
     outputs: z.record(z.string(), z.unknown()).describe('All outputs, by name; they replace those before.'),
-    sensitive: z.array(name).describe('The names of the outputs that are secret.'),
+    sensitive: z
+      .array(name)
+      .describe('The outputs that are secret, as paths: `apiToken`, `connection.uri`, `users.*.password`.'),
   }),
   metrics: z.object({ metrics: z.array(metric).min(1) }),
   downloads: z.object({ files: z.array(downloadFile).min(1) }),

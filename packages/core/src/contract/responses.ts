@@ -3,7 +3,7 @@
 import * as z from 'zod'
 import { healthCheck } from './health.ts'
 import type { IntegrationDefinition } from './integration.ts'
-import { secretNames } from './marks.ts'
+import { secretOutputs } from './marks.ts'
 import { downloadFile, metric } from './platform.ts'
 
 const measured = metric.omit({ timestamp: true })
@@ -38,7 +38,7 @@ export const responseSchemas = {
 /** The response to DEPLOYMENT_CREATED. The response to a redelivery has no secret outputs. */
 export function createdResponse({ outputs }: IntegrationDefinition) {
   const replayable = { ...outputs.shape }
-  for (const name of secretNames(outputs)) replayable[name] = z.optional(replayable[name])
+  for (const name of secretOutputs(outputs)) replayable[name] = z.optional(replayable[name])
   return z
     .object({ status: z.literal('running'), outputs: z.object(replayable) })
     .describe('The deployment is set up, and its outputs are published.')

@@ -4,7 +4,7 @@
  */
 import type { Json } from '../contract/handler-context.ts'
 import type { IntegrationDefinition } from '../contract/integration.ts'
-import { secretNames } from '../contract/marks.ts'
+import { secretOutputs } from '../contract/marks.ts'
 import { type DeploymentStatus, deploymentStatus } from '../contract/platform.ts'
 import { IntegrationError } from '../errors.ts'
 import type { Redactor } from '../redact.ts'
@@ -268,7 +268,7 @@ function withoutSecrets(
   if (typeof outputs !== 'object' || outputs === null) return redactor.data(body, sent)
   const { outputs: _, ...rest } = body
   // An output that is not marked as secret is public, even if its value came from the host's environment.
-  const sensitive = new Set(secretNames(definition.outputs))
+  const sensitive = secretOutputs(definition.outputs)
   const open = Object.fromEntries(Object.entries(outputs).filter(([name]) => !sensitive.has(name)))
   return { ...redactor.data(rest), outputs: open }
 }

@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import type { Json } from '../contract/handler-context.ts'
 import type { IntegrationDefinition } from '../contract/integration.ts'
-import { secretNames } from '../contract/marks.ts'
+import { secretOutputs } from '../contract/marks.ts'
 import { deploymentStatus } from '../contract/platform.ts'
 import { createRedactor, dataForLog, type Redactor, textForLog } from '../redact.ts'
 import { subjects } from '../request/operation.ts'
@@ -102,8 +102,8 @@ export async function readDeliveryStatus(options: DeliveryStatusOptions): Promis
     // The sender of one delivery may not see what another did with the deployment.
     const isLast = isCall || record?.delivery === deliveryId
     if (!record || !(record.response || isLast)) return []
-    const secrets = secretNames(outputs)
-    const shown = isCall ? [] : Object.keys(outputs.shape).filter((name) => !secrets.includes(name))
+    const secrets = secretOutputs(outputs)
+    const shown = isCall ? [] : Object.keys(outputs.shape).filter((name) => !secrets.has(name))
     const state = stateOf(record)
     const { leaseMs, progress, response } = record
     const at = response?.at

@@ -1,9 +1,9 @@
 import type * as z from 'zod'
 import { hiddenFields } from '../contract/form.ts'
 import type { Deployment } from '../contract/handler-context.ts'
-import { referenceNames, secretNames } from '../contract/marks.ts'
+import { referencePaths, replaceAt, secretsIn } from '../contract/marks.ts'
 import type { CallbackOptions, Platform } from '../contract/platform.ts'
-import { summarise } from '../contract/validation.ts'
+import { joinPath, summarise } from '../contract/validation.ts'
 import { type FieldError, IntegrationError } from '../errors.ts'
 import type { Redactor } from '../redact.ts'
 import { ownerOf } from '../request/capacity.ts'
@@ -13,10 +13,8 @@ import type { Operation } from '../request/operation.ts'
 /** Looks up a variable: its value, or why the host refuses it, in words that never contain the value. */
 export type EnvironmentLookup = (name: string) => { value: string } | { problem: string }
 
-/** Whether an input names a variable of the host. */
-function hasReference(value: unknown): value is string {
-  return typeof value === 'string' && value.includes('{{')
-}
+/** Whether an input names a variable of the host, at any depth. */
+const hasReference = (value: unknown) => /\{\{\s*env\./.test(JSON.stringify(value) ?? '')
 
 const [INPUTS, OUTPUTS] = ['deployment.inputs', 'deployment.outputs']
 
@@ -93,18 +91,19 @@ export function openDeployment(sources: DeploymentSources): OpenDeployment | und
       if (oversized.length > 0) throw invalidInputs(oversized)
       const parsed = parseInputs(schema, resolveInputs(values, schema, { ...sources, resolved }), INPUTS)
       if (parsed.errors) throw invalidInputs(parsed.errors, parsed.cause)
+      sources.credentials.add(secretsIn(schema, parsed.data))
       return parsed.data
     },
 
     async outputs(schema) {
       if (outputsFrom === 'nowhere') return undefined
       const carried = outputsFrom === 'event' && given.outputs ? withoutBlanks(given.outputs) : undefined
-      for (const name of secretNames(schema)) sources.credentials.add(carried?.[name])
+      sources.credentials.add(secretsIn(schema, carried))
       const own = carried && parseInputs(schema, carried, OUTPUTS)
       if (own?.data) return own.data
       const published = (await readLiving())?.outputs
       if (!published) return undefined
-      for (const name of secretNames(schema)) sources.credentials.add(published[name])
+      sources.credentials.add(secretsIn(schema, published))
       return parseInputs(schema, { ...published, ...carried }, OUTPUTS).data
     },
   }
@@ -145,19 +144,19 @@ function resolveInputs(
     if ('value' in found) credentials.add(found.value)
     return found
   }
-  const resolved = { ...values }
-  const errors = referenceNames(schema).flatMap((name) => {
-    const value = values[name]
-    if (!hasReference(value)) return []
+  const errors: FieldError[] = []
+  const resolve = (value: unknown, place: readonly PropertyKey[]) => {
+    if (typeof value !== 'string' || !value.includes('{{')) return value
     const result = resolveReferences(value, lookUp)
-    if ('problem' in result) return [{ path: `${INPUTS}.${name}`, message: result.problem }]
-    resolved[name] = result.value
-    names.add(name)
-    return []
-  })
+    if ('problem' in result) errors.push({ path: joinPath(INPUTS, place), message: result.problem })
+    else names.add(String(place[0]))
+    return 'value' in result ? result.value : value
+  }
+  let resolved: unknown = values
+  for (const path of referencePaths(schema)) resolved = replaceAt(resolved, path, resolve)
   if (errors.length > 0) throw invalidInputs(errors)
-  for (const name of secretNames(schema)) credentials.add(resolved[name])
-  return resolved
+  credentials.add(secretsIn(schema, resolved))
+  return Object(resolved)
 }
 
 /** The error for inputs that cannot be used. */

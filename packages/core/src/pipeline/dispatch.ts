@@ -1,8 +1,7 @@
 /** From an operation to its response: the integration's handler runs, and the platform learns the result. */
-import * as z from 'zod'
 import type { PlatformEvent } from '../contract/event.ts'
 import type { IntegrationDefinition } from '../contract/integration.ts'
-import { secretNames } from '../contract/marks.ts'
+import { secretPaths, secretsIn, valuesAt } from '../contract/marks.ts'
 import type { DeploymentStatus } from '../contract/platform.ts'
 import type { ResponseTo } from '../contract/responses.ts'
 import { suggestion } from '../contract/suggestion.ts'
@@ -99,8 +98,10 @@ async function create(
   for (const [name, choice] of deployment?.hidden() ?? [])
     reporter.log.warn(`The input “${name}” has no effect: it goes with ${choice}.`)
   const outputs = definition.outputs.parse(await handlers.created?.(inputs, context))
-  const sensitive = secretNames(definition.outputs).filter((name) => outputs[name] !== undefined)
-  for (const name of sensitive) trace.redactor.add(outputs[name])
+  const sensitive = secretPaths(definition.outputs).filter((path) =>
+    valuesAt(outputs, path).some((value) => value !== undefined),
+  )
+  trace.redactor.add(secretsIn(definition.outputs, outputs))
   if ((await reporter.outputs({ outputs, sensitive })) === 'gone') {
     if (!wasPublished) await handlers.discard?.(outputs, context)
     return ignored('The platform no longer knows this deployment.')
@@ -192,19 +193,18 @@ async function callFunction(
   const wanted = operation.function
   if (!wanted) throw unknownFunction(definition, call.name)
   const { arguments: schema, result: resultSchema } = wanted.definition
-  for (const name of secretNames(schema)) redactor.add(call.arguments[name])
+  redactor.add(secretsIn(schema, call.arguments))
   const parsed = parseArguments(schema, call.arguments)
   if (parsed.errors) {
     const { errors, cause } = parsed
     const message = `The arguments of ${wanted.name} are invalid: ${summarise(errors)}.`
     throw new IntegrationError('invalid_arguments', message, { errors, cause })
   }
+  redactor.add(secretsIn(schema, parsed.data))
   const given = await handlers.functions?.[wanted.name]?.(parsed.data, context)
   // A provider may quote a credential in what it says of one message of many.
   const result = credentials.data(resultSchema.parse(given), call.arguments)
-  if (resultSchema instanceof z.ZodObject) {
-    for (const name of secretNames(resultSchema)) redactor.add(Object(result)[name])
-  }
+  redactor.add(secretsIn(resultSchema, result))
   return { result }
 }
 

@@ -2,6 +2,7 @@ import type { Egress } from '../contract/handler-context.ts'
 import type { Platform } from '../contract/platform.ts'
 import type { WaitUntil } from '../delivery/claim.ts'
 import type { DeliveryStore } from '../delivery/store.ts'
+import type { FieldError } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import type { ConcurrencyLimit } from '../request/capacity.ts'
 import type { Verify } from '../request/signature.ts'
@@ -12,15 +13,21 @@ import type { Observer } from './event-log.ts'
 export interface HandlerDependencies {
   /** Reads deployments, and receives status, logs, outputs, metrics and files. */
   platform: Platform
-  /** Remembers effects, so that they happen once; by default in memory, which forgets at a restart. */
+  /**
+   * Checks the signature of each request (see `createVerifier`). `'none'`: something in front of the handler
+   * authenticates its callers, or anybody may send events.
+   */
+  verify: Verify | 'none'
+  /**
+   * Remembers effects, so that they happen once. By default in memory: then a redelivery after a restart, or to another
+   * instance, repeats its effect, and a deployment may be created twice. Production needs a store that lasts.
+   */
   store?: DeliveryStore | undefined
   /**
    * Keys for the records in the store, which its readers must not have: any long random texts. The first one is used,
    * and records of all are recognised. By default none: then a reader of the store can test guesses of a request.
    */
   recordKeys?: readonly string[] | undefined
-  /** Checks the signature of a request; see `createVerifier`. By default, every request is accepted. */
-  verify?: Verify | undefined
   /**
    * The network address of a sender, for the log line of a refused signature, and to share the memory for bodies; by
    * default, all senders have the same one.
@@ -66,4 +73,33 @@ export interface HandlerDependencies {
   stopping?: AbortSignal | undefined
   /** The time in milliseconds since 1970; `Date.now` by default. */
   now?: (() => number) | undefined
+}
+
+const platformMethods = [
+  'getDeployment',
+  'setStatus',
+  'appendLogs',
+  'setOutputs',
+  'reportMetrics',
+  'putDownload',
+] as const satisfies readonly (keyof Platform)[]
+
+/** Finds dependencies that are missing, or are something else. */
+export function findDependencyFaults({ platform, verify }: HandlerDependencies): FieldError[] {
+  const missing = platformMethods.filter((name) => typeof Object(platform)[name] !== 'function')
+  const isVerifier = typeof verify === 'function' || verify === 'none'
+  return [
+    ...(missing.length === 0
+      ? []
+      : [{ path: 'platform', message: `is no Platform: it has no ${missing.join(', ')}` }]),
+    ...(isVerifier
+      ? []
+      : [
+          {
+            path: 'verify',
+            message:
+              "is required: createVerifier({ secrets }), or 'none' if something in front of the handler authenticates its callers",
+          },
+        ]),
+  ]
 }

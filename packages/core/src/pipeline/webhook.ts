@@ -1,5 +1,6 @@
 /** The pipeline between HTTP and a handler, the same for every integration. */
 import { breathe } from '../breathe.ts'
+import { findDefinitionFaults, findHandlerFaults, refuseFaults } from '../contract/definition.ts'
 import type { PlatformEvent } from '../contract/event.ts'
 import type { Handlers, IntegrationDefinition } from '../contract/integration.ts'
 import { sha256 } from '../cryptography.ts'
@@ -18,7 +19,7 @@ import { checkRequest, parseEvent, readBody } from '../request/read.ts'
 import { dispatch } from './dispatch.ts'
 import { createEventLogger, createTrace, fatesOf, logEvent, type Trace } from './event-log.ts'
 import { repeatStatus } from './life.ts'
-import type { HandlerDependencies } from './options.ts'
+import { findDependencyFaults, type HandlerDependencies } from './options.ts'
 import { createPace } from './pace.ts'
 import { type AnyHandlers, Run, type Shared } from './run.ts'
 
@@ -37,6 +38,7 @@ const LARGE_BODY = 256 * 1024
  * @param handlers one for each event and function of the contract
  * @param dependencies the platform, the store and everything else that a host provides
  * @returns a function from `Request` to `Response` that never throws
+ * @throws {TypeError} if the definition has a fault, a handler or `verify` is missing, or the platform is none
  */
 export function createWebhookHandler<const D extends IntegrationDefinition>(
   definition: D,
@@ -48,10 +50,14 @@ export function createWebhookHandler(
   handlers: AnyHandlers,
   dependencies: HandlerDependencies,
 ): WebhookHandler {
+  refuseFaults(`The handler of “${definition.name}”`, [
+    ...findDefinitionFaults(definition),
+    ...findHandlerFaults(definition, { ...handlers }),
+    ...findDependencyFaults(dependencies),
+  ])
   const {
     platform,
     store = memoryStore(),
-    verify,
     fetch: send = fetch,
     logger = createJsonLogger(),
     observer = {},
@@ -63,6 +69,7 @@ export function createWebhookHandler(
     now = Date.now,
   } = dependencies
   const route = definition.name
+  const verify = dependencies.verify === 'none' ? undefined : dependencies.verify
   const configured = createRedactor(dependencies.secrets)
   const keys = createRecordKeys(dependencies.recordKeys)
   const { waitUntil, environment, egress, stopping } = dependencies
@@ -119,7 +126,9 @@ export function createWebhookHandler(
   async function read(request: Request, trace: Trace, place: Place) {
     checkRequest(request, bodyLimit)
     const checkBody = verify?.checkHeaders?.(request.headers)
+    if (request.bodyUsed) throw parsedBefore()
     const body = await readBody(request, { bodyLimit, trustContentLength, place })
+    if (body.length === 0 && Number(request.headers.get('content-length')) > 0) throw parsedBefore()
     await (checkBody ? checkBody(body) : verify?.(request.headers, body))
     trace.isVerified = verify !== undefined
     // Several may have become ready in one turn of the event loop.
@@ -155,4 +164,12 @@ export function createWebhookHandler(
   }
 
   return (request) => observer.event?.(route, request, () => respond(request)) ?? respond(request)
+}
+
+/** The error for a body that a parser in front of the handler has consumed. */
+function parsedBefore(): IntegrationError {
+  const hint =
+    'Mount the handler in front of parsers such as express.json(), or give it the raw bytes: the signature is over them.'
+  const message = 'The body was parsed before it reached the handler.'
+  return new IntegrationError('internal_error', message, { hint, cause: new TypeError(message) })
 }

@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import type { IntegrationDefinition } from '../contract/integration.ts'
-import { toManifest } from '../contract/manifest.ts'
-import { secretNames } from '../contract/marks.ts'
+import { secretPaths } from '../contract/marks.ts'
 import { memoryStore } from '../delivery/stores/memory.ts'
+import { toManifest } from '../openapi/manifest.ts'
 import { describeFunctions } from './describe-functions.ts'
 import { describeSecrets } from './describe-secrets.ts'
 import type { Fault } from './faults.ts'
@@ -52,7 +52,7 @@ export function describeIntegration(
   runner: TestRunner,
   { functions = true }: { functions?: boolean } = {},
 ): void {
-  const suite = createSuite(definition, createFixture, runner)
+  const suite = createSuite(createFixture, runner)
   const { describe, it, expect, host, deployed, problemOf, expectRecovery } = suite
   const { name, metrics: declared, downloads } = definition
 
@@ -60,7 +60,7 @@ export function describeIntegration(
     it('has a manifest in JSON Schema, with its secrets marked', async () => {
       const manifest = toManifest(definition)
       expect(JSON.parse(JSON.stringify(manifest))).toEqual(manifest)
-      expect(manifest).toMatchObject({ sensitiveOutputs: secretNames(definition.outputs) })
+      expect(manifest).toMatchObject({ sensitiveOutputs: secretPaths(definition.outputs) })
     })
 
     it('echoes a challenge, responds “ok” without one, and makes no call', async () => {
@@ -78,7 +78,7 @@ export function describeIntegration(
       const { outputs } = published.parse(response.body)
       expect(definition.outputs.parse(outputs)).toEqual(outputs)
       expect(running.statuses()).toEqual(['deploying', 'running'])
-      expect(running.record).toMatchObject({ outputs, sensitive: secretNames(definition.outputs) })
+      expect(running.record).toMatchObject({ outputs, sensitive: secretPaths(definition.outputs) })
     })
 
     it('deploys again for a new delivery, and creates nothing twice', async () => {

@@ -1,11 +1,14 @@
 /** The promises of every integration about credentials. */
 import type { IntegrationDefinition } from '../contract/integration.ts'
-import { secretNames, toJsonSchema } from '../contract/marks.ts'
+import { replaceAt, secretPaths, secretsIn, toJsonSchema, valuesAt } from '../contract/marks.ts'
+import { examplesOf } from '../openapi/shared.ts'
 import type { EnvironmentLookup } from '../pipeline/deployment.ts'
-import { deployment, fail, holdsAny } from './integration-host.ts'
+import { placesOf } from './argument-values.ts'
+import { deployment, fail, holdsAny, textsIn } from './integration-host.ts'
 import {
   always,
   calling,
+  callOf,
   exampleCall,
   hasSharedAccount,
   IMPATIENT_MS,
@@ -56,21 +59,26 @@ export function describeSecrets(definition: IntegrationDefinition, suite: Suite)
       ['output', outputs, running.record.outputs],
     ] as const
     for (const [place, schema, values] of places) {
-      const marked = secretNames(schema)
-      for (const [field, value] of Object.entries(values)) {
-        const text = typeof value === 'string' ? value : JSON.stringify(value)
-        if (holdsAny(running.credentials, text) && !marked.includes(field))
-          fail(`The ${place} “${field}” holds a credential: mark it with secret()`)
+      let unmarked: unknown = values
+      for (const path of secretPaths(schema)) unmarked = replaceAt(unmarked, path, () => undefined)
+      for (const [path, text] of textsIn(unmarked)) {
+        if (holdsAny(running.credentials, text))
+          fail(`The ${place} “${path}” holds a credential: mark it with secret()`)
       }
     }
   })
 
   it('takes a reference to a variable of the host for every secret input', async () => {
     const running = host()
-    const fields = secretNames(inputs).filter((field) => typeof running.inputs[field] === 'string')
-    const references = Object.fromEntries(fields.map((field) => [field, `{{env.${field}}}`]))
-    const environment: EnvironmentLookup = (field) => ({ value: String(running.inputs[field]) })
-    const given = { ...deployment, inputs: { ...running.inputs, ...references } }
+    const fields = secretPaths(inputs).filter((path) => valuesAt(running.inputs, path).length > 0)
+    const variables: string[] = []
+    let inputsWithReferences: unknown = running.inputs
+    for (const path of fields)
+      inputsWithReferences = replaceAt(inputsWithReferences, path, (value) =>
+        typeof value === 'string' ? `{{env.V${variables.push(value) - 1}}}` : value,
+      )
+    const environment: EnvironmentLookup = (name) => ({ value: variables[Number(name.slice(1))] ?? '' })
+    const given = { ...deployment, inputs: inputsWithReferences }
     const using = running.handler({ environment })
     const response = await running.send({ name: 'DEPLOYMENT_CREATED', deployment: given }, { using })
     const promise = `${fields.join(', ')} takes {{env.NAME}}: mark it with environmentReference()`
@@ -127,9 +135,23 @@ export function describeSecrets(definition: IntegrationDefinition, suite: Suite)
       responses.push(await running.send({ name: 'HEALTH_CHECK', deployment }, { using }))
       running.provider.faults.clear()
     }
-    const everything = JSON.stringify(responses.map(({ body }) => body)) + running.traces()
-    const secrets = running.secrets()
+    const published = [...textsIn(secretsIn(outputs, running.record.outputs))].map(([, text]) => text)
+    const secrets = [...running.secrets(), ...published]
+    for (const [called, { arguments: schema }] of Object.entries(functions)) {
+      const places = examplesOf(schema).flatMap((example) => placesOf(schema, example))
+      for (const [index, place] of places.entries()) {
+        if (!secretPaths(schema).includes(place.name.replaceAll(/\[\d+\]/g, '.*'))) continue
+        secrets.push(`planted-secret-${index}`)
+        await running.send(callOf(called, place.with(secrets.at(-1))), { id: `evt_${called}_${index}` })
+      }
+    }
     expect(secrets.length > 0).toBe(true)
-    for (const secret of secrets) expect(everything).not.toContain(secret)
+    const everything = { responses: responses.map(({ body }) => body), ...running.traces() }
+    for (const [path, text] of textsIn(everything)) {
+      const secret = secrets.find((each) => each !== '' && `${path} ${text}`.includes(each))
+      if (secret === undefined) continue
+      const at = text.indexOf(secret)
+      fail(`A secret is shown at ${path}: “${text.slice(Math.max(0, at - 40), at + 40)}”`)
+    }
   })
 }

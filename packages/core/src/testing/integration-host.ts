@@ -1,6 +1,6 @@
 /** The host of one test of the suite for integrations, between the emulators of a provider and of the platform. */
 import type { IntegrationDefinition } from '../contract/integration.ts'
-import { secretNames } from '../contract/marks.ts'
+import { joinPath } from '../contract/validation.ts'
 import { memoryStore } from '../delivery/stores/memory.ts'
 import type { HandlerDependencies } from '../pipeline/options.ts'
 import type { WebhookHandler } from '../pipeline/webhook.ts'
@@ -84,6 +84,17 @@ export function holdsAny(credentials: readonly string[], text: string): boolean 
   return credentials.some((each) => text.includes(each)) || createRedactor(credentials).text(text) !== text
 }
 
+/** Every text of data, with its path. */
+export function* textsIn(
+  data: unknown,
+  path: readonly PropertyKey[] = [],
+): Generator<[path: string, text: string]> {
+  if (typeof data === 'string') yield [joinPath('', path), data]
+  if (typeof data !== 'object' || data === null) return
+  for (const [key, value] of Object.entries(data))
+    yield* textsIn(value, [...path, Array.isArray(data) ? Number(key) : key])
+}
+
 /** A refusal that quotes the whole request, in the formats of many providers. */
 async function quoteBack(request: Request, code: string | number): Promise<Response> {
   const message = [request.url, ...request.headers.values(), await request.text()].join(' ')
@@ -92,7 +103,7 @@ async function quoteBack(request: Request, code: string | number): Promise<Respo
 }
 
 /** Makes a host and everything around it. */
-export function createIntegrationHost(definition: IntegrationDefinition, fixture: IntegrationFixture) {
+export function createIntegrationHost(fixture: IntegrationFixture) {
   const platform = createPlatformEmulator()
   const record = platform.addDeployment({ ...deployment, inputs: fixture.inputs })
   const memory = memoryStore()
@@ -119,6 +130,7 @@ export function createIntegrationHost(definition: IntegrationDefinition, fixture
   const handler = (dependencies: Partial<HandlerDependencies> = {}) =>
     fixture.createHandler({
       platform: connectPlatform(platform.fetch),
+      verify: 'none',
       store: {
         ...memory,
         advance(lease, progress) {
@@ -195,12 +207,11 @@ export function createIntegrationHost(definition: IntegrationDefinition, fixture
     /** The statuses that the platform got, in order. */
     statuses: () => record.statusHistory.map(({ status }) => status),
     /** Everything that must hold no secret: the log, the store, and the callbacks except outputs. */
-    traces: () => JSON.stringify([traces, platform.calls.filter(({ path }) => !path.endsWith('/outputs'))]),
-    /** The values that must stay secret: credentials, and the outputs that are marked. */
-    secrets: () => [
-      ...fixture.credentials,
-      ...authorizations,
-      ...secretNames(definition.outputs).flatMap((name) => String(record.outputs[name] ?? []) || []),
-    ],
+    traces: () => ({
+      traces,
+      callbacks: platform.calls.filter(({ path }) => !path.endsWith('/outputs')),
+    }),
+    /** The credentials that must stay secret, as the provider got them, too. */
+    secrets: () => [...fixture.credentials, ...authorizations],
   }
 }

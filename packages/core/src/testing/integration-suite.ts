@@ -67,13 +67,9 @@ export const calling = ({ effectfulCall }: IntegrationHost, number = 1) =>
   callOf(effectfulCall.name, effectfulCall.arguments(number))
 
 /** Makes the tools of the suite. */
-export function createSuite(
-  definition: IntegrationDefinition,
-  createFixture: () => IntegrationFixture,
-  runner: TestRunner,
-) {
+export function createSuite(createFixture: () => IntegrationFixture, runner: TestRunner) {
   const { expect } = runner
-  const host = () => createIntegrationHost(definition, createFixture())
+  const host = () => createIntegrationHost(createFixture())
 
   /** A host whose deployment runs, and whose provider knows what the examples name. */
   async function deployed(): Promise<IntegrationHost> {

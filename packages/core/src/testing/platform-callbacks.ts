@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { valuesAt } from '../contract/marks.ts'
 import { callbackBodies, type DownloadFile, type LogEntry, type Metric } from '../contract/platform.ts'
 import { keepNewest } from './emulator.ts'
 
@@ -46,7 +47,7 @@ const metricList = metrics.shape.metrics.element.strict().array().min(1)
 const files = downloads.shape.files.element.strict().array().min(1)
 const knownOutputs = outputs.strict().superRefine((body, context) => {
   body.sensitive.forEach((output, index) => {
-    if (Object.hasOwn(body.outputs, output)) return
+    if (valuesAt(body.outputs, output).length > 0) return
     context.addIssue({ code: 'custom', path: ['sensitive', index], message: `There is no output ${output}` })
   })
 })

@@ -39,6 +39,7 @@ function createWorld() {
       const later: Promise<unknown>[] = []
       const handle = integrations[route]({
         platform: connectPlatform(host.platform(platform.fetch)),
+        verify: 'none',
         store: host.store,
         fetch: host.provider(provider.fetch),
         logger: () => {},

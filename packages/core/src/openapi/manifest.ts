@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { eventNames } from './event.ts'
-import { toFormSchema } from './form.ts'
-import type { IntegrationDefinition } from './integration.ts'
-import { jsonSchema, secretNames, toJsonSchema } from './marks.ts'
+import { eventNames } from '../contract/event.ts'
+import { toFormSchema } from '../contract/form.ts'
+import type { IntegrationDefinition } from '../contract/integration.ts'
+import { jsonSchema, secretPaths, toJsonSchema } from '../contract/marks.ts'
 
 /** The schema of a manifest, from which a platform can draw the form for a deployment. */
 export const manifestSchema = z
@@ -14,7 +14,11 @@ export const manifestSchema = z
     events: z.array(z.enum(eventNames)).describe('The events that the integration handles.'),
     inputs: jsonSchema,
     outputs: jsonSchema,
-    sensitiveOutputs: z.array(z.string()).describe('The outputs to mask and to store encrypted.'),
+    sensitiveOutputs: z
+      .array(z.string())
+      .describe(
+        'The outputs to mask and to store encrypted, as paths: `apiToken`, `connection.uri`, `users.*.password`.',
+      ),
     functions: z.record(
       z.string(),
       z.object({
@@ -55,7 +59,7 @@ export function toManifest(definition: IntegrationDefinition): Manifest {
     events: ['WEBHOOK_CHALLENGE', ...definition.events],
     inputs: toFormSchema(inputs),
     outputs: toJsonSchema(outputs, 'output'),
-    sensitiveOutputs: secretNames(outputs),
+    sensitiveOutputs: [...secretPaths(outputs)],
     functions: Object.fromEntries(functions),
     metrics: { ...definition.metrics },
     downloads: [...definition.downloads],
