@@ -25,7 +25,7 @@ function insertionsFor({ kebab, camel, pascal, constant, words }: Names): Insert
     {
       file: INTEGRATIONS,
       before: '\n]\n',
-      lines: `\n  {\n    name: '${kebab}',\n    load: async () => configured(await import('@org/${kebab}/webhook'), ({ ${camel} }) => ${camel}),\n  },`,
+      lines: `\n  {\n    name: '${kebab}',\n    load: async ({ ${camel} }) => withSettings(await import('@org/${kebab}/webhook'), ${camel}),\n  },`,
     },
     {
       file: CONFIG,

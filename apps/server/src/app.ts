@@ -1,7 +1,8 @@
 /** The routes of the host (contract §8), on any runtime that has `Request` and `Response`. */
 
-import type { Logger, WebhookHandler } from '@org/core'
+import type { Logger } from '@org/core'
 import { IntegrationError, isIntegrationError } from '@org/core/errors'
+import type { Routes } from '@org/core/hosting'
 import { toProblemResponse } from '@org/core/internal/host'
 import { Hono, type MiddlewareHandler } from 'hono'
 import { secureHeaders } from 'hono/secure-headers'
@@ -13,7 +14,8 @@ import type { StoreWatch } from './stores/watch.ts'
 
 /** Options of {@link createApp}. */
 export interface AppOptions {
-  webhooks: readonly { name: string; handle: WebhookHandler }[]
+  /** The webhooks of the integrations. */
+  routes: Routes
   /** Routes for operators. No page of another origin may read them. */
   operating: readonly Route[]
   store: StoreWatch
@@ -50,7 +52,7 @@ function openTo(origins: readonly string[]): MiddlewareHandler {
 
 /** Mounts every integration at `POST /<name>/webhook`, and the routes beside them. */
 export function createApp(options: AppOptions): Hono {
-  const { webhooks, operating, store, corsOrigins, isLeaving, isDraining, onUnknownPath, logger } = options
+  const { routes, operating, store, corsOrigins, isLeaving, isDraining, onUnknownPath, logger } = options
   const app = new Hono()
 
   // Not for the webhooks, whose responses have these headers from core.
@@ -64,17 +66,17 @@ export function createApp(options: AppOptions): Hono {
   // Browsers never call webhooks, so only the routes below are open to other origins.
   app.use('*', openTo(corsOrigins))
   // To add a route, add a line here.
-  const routes = [...createStatusRoutes(store, isLeaving)]
-  mountRoutes(app, [...routes, ...createDescribingRoutes([...operating, ...routes])])
+  const others = [...createStatusRoutes(store, isLeaving)]
+  mountRoutes(app, [...others, ...createDescribingRoutes([...operating, ...others], routes)])
 
   app.notFound((context) => {
     const { method } = context.req
     const path = context.req.path.slice(0, 200)
     onUnknownPath({ method, path }, context.req.raw)
-    const routes = webhooks.map(({ name }) => `POST /${name}/webhook`).join(', ')
+    const webhooks = [...routes.webhooks.keys()].map((path) => `POST ${path}`).join(', ')
     return toProblemResponse(
       new IntegrationError('not_found', `This host has no ${method} ${path}.`, {
-        hint: `The webhooks are ${routes}; GET /docs and GET /openapi.json describe all routes.`,
+        hint: `The webhooks are ${webhooks}; GET /docs and GET /openapi.json describe all routes.`,
       }),
     )
   })
@@ -86,13 +88,12 @@ export function createApp(options: AppOptions): Hono {
   }
   app.onError(fail)
 
-  const handlers = new Map(webhooks.map(({ name, handle }) => [`/${name}/webhook`, handle]))
-  const others = app.fetch
+  const route = app.fetch
   return Object.assign(app, {
     /** An event passes no router, context or middleware. */
     async fetch(request: Request): Promise<Response> {
-      const handle = handlers.get(getPath(request))
-      if (!handle) return others(request)
+      const handle = routes.webhooks.get(getPath(request))
+      if (!handle) return route(request)
       try {
         if (!isDraining()) return await handle(request)
         const message = 'This host is shutting down; send the event to another one.'

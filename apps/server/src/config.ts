@@ -51,6 +51,7 @@ export function readConfig(
         production && !CORS_ORIGINS,
       'DELIVERY_STORE is required in production on a platform that keeps no files: redis://… or rediss://…; or memory:, if one instance may repeat the effects of another':
         production && isFunction && !DELIVERY_STORE,
+      'INTEGRATIONS: a function has the integrations of its bundle alone': isFunction && given.INTEGRATIONS,
       'DELIVERY_STORE: this platform keeps no files; expected redis://… or rediss://… instead of sqlite:':
         isFunction && DELIVERY_STORE?.startsWith('sqlite:'),
     }),
@@ -64,7 +65,7 @@ export function readConfig(
 }
 
 /** The texts whose condition holds. */
-function textsThatHold(texts: Readonly<Record<string, boolean | undefined>>): string[] {
+function textsThatHold(texts: Readonly<Record<string, unknown>>): string[] {
   return Object.keys(texts).filter((text) => texts[text])
 }
 

@@ -1,5 +1,6 @@
 /** The whole host from its configuration. The entry of each runtime starts it. */
-import type { DeliveryStore, Logger, WebhookHandler } from '@org/core'
+import type { DeliveryStore, Logger } from '@org/core'
+import { createRoutes } from '@org/core/hosting'
 import {
   createConcurrencyLimit,
   createJsonLogger,
@@ -11,7 +12,7 @@ import {
 import { createApp } from './app.ts'
 import type { Config } from './config.ts'
 import { createEnvironmentLookup } from './environment.ts'
-import { integrations } from './integrations.ts'
+import { builtin, type HostedIntegration } from './integrations.ts'
 import type { createMetrics, Metrics } from './metrics.ts'
 import type { EgressRule } from './outbound/egress-rule.ts'
 import { type Connections, connectBy, createOutbound } from './outbound/outbound.ts'
@@ -43,6 +44,8 @@ export interface Host {
 
 /** Options of {@link createHost} beside the configuration. */
 export interface HostOptions {
+  /** @default those of every host */
+  integrations?: readonly HostedIntegration[]
   /** Resolves `{{env.NAME}}`. */
   environment?: Readonly<Record<string, string | undefined>>
   logger?: Logger
@@ -79,7 +82,7 @@ const DRAIN_POLL_MS = 20
  * @param config see `readConfig`
  */
 export function createHost(config: Config, options: HostOptions = {}): Host {
-  const { environment = {}, store = memoryStore(), tracing } = options
+  const { environment = {}, store = memoryStore(), tracing, integrations = builtin } = options
   const redactor = createRedactor(config.secrets)
   const rawLogger = onePerPeer(options.logger ?? createJsonLogger(config.logLevel))
   const logger = redactLines(rawLogger, redactor)
@@ -91,6 +94,7 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
   const metrics = options.createMetrics?.({
     inFlight: () => limit.active,
     circuits: () => outbound.circuits(),
+    definitions: () => routes.definitions(),
     isStoreReachable: () => storeWatch.prove(),
   })
   const observer = observeBy(tracing, metrics)
@@ -128,21 +132,19 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
   })
   let isLeaving = false
   let isDraining = false
-  const webhooks = integrations.map(({ name, load }) => {
-    const provider = outbound.provider(name)
-    const handler = lazily(async () => {
-      const [{ createHandler }, platform] = await Promise.all([load(), loadPlatform()])
-      handle = createHandler({ ...dependencies, ...provider, platform }, config)
-      return handle
-    })
-    let handle: WebhookHandler = async (request) => (await handler())(request)
-    return { name, handler, handle: (request: Request) => handle(request) }
+  const mounted = integrations.map((each) =>
+    'load' in each ? { name: each.name, load: () => each.load(config) } : each,
+  )
+  const names = mounted.map((each) => ('load' in each ? each.name : each.integration.name))
+  const providers = new Map(names.map((name) => [name, outbound.provider(name)]))
+  const routes = createRoutes(mounted, async (name) => {
+    return { ...dependencies, ...providers.get(name), platform: await loadPlatform() }
   })
   const app = createApp({
-    webhooks,
+    routes,
     operating: forOperators(
       [
-        ...createDeliveriesRoutes({ store, redactor }, logger),
+        ...createDeliveriesRoutes({ store, redactor }, routes, logger),
         ...(metrics ? [createMetricsRoute(metrics)] : []),
       ],
       config,
@@ -165,7 +167,7 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
   const { mailer, idp, idpServer } = config
   logger('info', 'The host starts.', {
     ...{ version, revision, store: config.deliveryStore.replace(/:.*/, '') },
-    integrations: integrations.map(({ name }) => name),
+    integrations: names,
     shared: {
       mailer: mailer.shared.apiToken !== undefined,
       idp: idp.shared.secretKey !== undefined,
@@ -181,12 +183,7 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
     logger,
     metrics,
     async load() {
-      await Promise.all([
-        metrics?.load(),
-        ...webhooks.map(({ handler }) => handler()),
-        // For the routes of operators.
-        import('@org/core/internal'),
-      ])
+      await Promise.all([metrics?.load(), routes.load()])
     },
     leave() {
       isLeaving = true
@@ -202,5 +199,6 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
 }
 
 export { type Config, ConfigurationError, readConfig } from './config.ts'
+export { builtin, importIntegrations } from './integrations.ts'
 export { createMetrics } from './metrics.ts'
 export { refuseOtherSites } from './own-machine.ts'

@@ -5,9 +5,8 @@
  * ids and origins from a request never become labels, so no sender can add series.
  */
 import type { IntegrationDefinition } from '@org/core'
-import type { OutboundCall } from '@org/core/internal'
+import type { OutboundCall, Routes } from '@org/core/hosting'
 import type { Gauge, Histogram, Registry } from 'prom-client'
-import { integrations, loadDefinitions } from './integrations.ts'
 import { circuitStates } from './outbound/circuit-breaker.ts'
 import type { Outbound } from './outbound/outbound.ts'
 import { lazily } from './routes/route.ts'
@@ -15,7 +14,7 @@ import { failureOf, type MetricsObserver } from './telemetry.ts'
 import { revision, version } from './version.ts'
 
 /** The state of a host, which is read at each scrape. */
-export interface HostState extends Pick<Outbound, 'circuits'> {
+export interface HostState extends Pick<Outbound, 'circuits'>, Pick<Routes, 'definitions'> {
   /** Events under way. */
   inFlight(): number
   isStoreReachable: () => Promise<boolean>
@@ -102,8 +101,8 @@ export function createMetrics(state: HostState): Metrics {
   }
 }
 
-async function loadCounts({ inFlight, circuits, isStoreReachable }: HostState) {
-  const definitions = await loadDefinitions()
+async function loadCounts({ inFlight, circuits, isStoreReachable, ...routes }: HostState) {
+  const definitions = await routes.definitions()
   // The default export alone: the bundle keeps no names of a CommonJS package that is loaded later.
   const { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } = (await import('prom-client')).default
   const registry = new Registry()
@@ -143,7 +142,7 @@ async function loadCounts({ inFlight, circuits, isStoreReachable }: HostState) {
   )
   const messages = createCounter('webhook_messages_total', 'Messages by fate.', ['route', 'fate'])
   // A series that begins with 1 has not increased.
-  for (const { name } of integrations) {
+  for (const { name } of definitions) {
     for (const owner of OWNERS) credentialsRejected.inc({ integration: name, owner }, 0)
     for (const fate of FATES) messages.inc({ route: name, fate }, 0)
   }

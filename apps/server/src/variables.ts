@@ -117,6 +117,9 @@ const secrets = z.optional(
   ),
 )
 
+/** The name of a package. */
+export const PACKAGE = /^(@[\w.-]+\/)?\w[\w.-]*$/
+
 const BYTES = 'a whole number of bytes, of which each 1048576 take 20 ms of the event loop,'
 
 /** Every variable of the host. */
@@ -167,6 +170,13 @@ export const variables = z.object({
       'expected names of variables, separated by commas; a name may end with *',
     ),
     [],
+  ),
+  INTEGRATIONS: z.optional(
+    list(
+      /[\s,]+/,
+      (entry) => PACKAGE.test(entry),
+      'expected names of packages such as @acme/twilio, separated by commas or spaces',
+    ),
   ),
   EGRESS_ALLOW: z._default(
     list(

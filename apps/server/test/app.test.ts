@@ -1,7 +1,7 @@
 /** The rules for every route of the host, its readiness, and its end. */
 import { type DeliveryStore, memoryStore } from '@org/core'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { integrations } from '../src/integrations.ts'
+import { builtin } from '../src/integrations.ts'
 import { createMetrics } from '../src/metrics.ts'
 import { calling, mail, startHost } from './hosted.ts'
 
@@ -85,7 +85,7 @@ describe('a page of another origin', () => {
   it('may neither call nor read a webhook, nor read a route for operators, listed or not', async () => {
     for (const path of ['/metrics', '/deliveries/evt_1'])
       expect(await permissionsOf(path, { headers: { origin } })).toEqual(['varies: false'])
-    for (const { name } of integrations) {
+    for (const { name } of builtin) {
       const path = `/${name}/webhook`
       const preflight = { origin, 'access-control-request-method': 'POST' }
       for (const init of [{ method: 'OPTIONS', headers: preflight }, challenge])

@@ -1,6 +1,6 @@
 /** The host’s own OpenAPI document: what the host accepts fits it, and so does every response. */
 import { memoryStore } from '@org/core'
-import type { OpenApiDocument } from '@org/core/internal'
+import type { OpenApiDocument } from '@org/core/hosting'
 import type { DeliverOptions } from '@org/core/testing'
 import { lint } from '@org/openapi-checks/lint'
 import { createValidator } from '@org/openapi-checks/validate'

@@ -1,9 +1,9 @@
 /** One valid event for each event and each function name of each route. The suites change parts of them. */
 import { eventNames, exampleOf } from '@org/core/internal'
-import { integrations } from '../src/integrations.ts'
+import { builtin } from '../src/integrations.ts'
 import { credentials, samples } from './hosted.ts'
 
-export const routes = integrations.map(({ name }) => name)
+export const routes = builtin.map(({ name }) => name)
 
 const addresses = {
   to: ['ada@example.com', 'Bob <bob@example.com>'],

@@ -1,7 +1,7 @@
 /** The page /docs: its words, its commands in a shell, and its looks in a browser. */
 import { execFile, spawnSync } from 'node:child_process'
 import { promisify } from 'node:util'
-import type { OpenApiDocument } from '@org/core/internal'
+import type { OpenApiDocument } from '@org/core/hosting'
 import { serve } from '@org/core/testing'
 import { browserForTests } from '@org/tooling/browser'
 import axe from 'axe-core'

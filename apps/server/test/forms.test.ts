@@ -1,9 +1,9 @@
 /** `GET /integrations` is enough to draw a form: it accepts and refuses the inputs that the host does. */
-import { manifestSchema } from '@org/core/internal'
+import { manifestSchema } from '@org/core/hosting'
 import { createValidator } from '@org/openapi-checks/validate'
 import { expect, it } from 'vitest'
 import * as z from 'zod'
-import { integrations } from '../src/integrations.ts'
+import { builtin } from '../src/integrations.ts'
 import { credentials, startHost } from './hosted.ts'
 
 const environment = {
@@ -23,7 +23,7 @@ const field = z.object({ title: z.string(), description: z.string(), order: z.nu
 const form = z.looseObject({ properties: z.record(z.string(), field) })
 
 it('each field has a title, a description and an order, and patterns are in the syntax of every engine', () => {
-  expect(Object.keys(schemas)).toEqual(integrations.map(({ name }) => name))
+  expect(Object.keys(schemas)).toEqual(builtin.map(({ name }) => name))
   for (const [name, schema] of Object.entries(schemas)) {
     if (name === 'auth') continue
     const { properties, ...rest } = form.parse(schema)

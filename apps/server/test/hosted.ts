@@ -12,7 +12,7 @@ import { createBackendApi } from '@org/idp/testing'
 import { createPlatformApi } from '@org/idp-server/testing'
 import { createMailProvider } from '@org/mailer/testing'
 import { createHost, type HostOptions, readConfig } from '../src/host.ts'
-import { integrations } from '../src/integrations.ts'
+import { builtin } from '../src/integrations.ts'
 import { createNamedHostsRule } from '../src/outbound/egress-rule.ts'
 
 // With characters that each encoding writes differently, if the kind of secret allows them.
@@ -41,7 +41,7 @@ export const production = {
 /** Further integrations that bring a sample with their emulator. */
 export const samples: readonly IntegrationSample[] = (
   await Promise.all(
-    integrations.map(async ({ name }) => {
+    builtin.map(async ({ name }) => {
       // The placeholder has no package of its own.
       if (name === 'auth') return []
       const { createSample } = await import(`@org/${name}/testing`)

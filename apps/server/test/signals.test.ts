@@ -2,7 +2,7 @@
 import { execFile, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
-import { deliveryStatusSchema } from '@org/core/internal'
+import { deliveryStatusSchema } from '@org/core/hosting'
 import { serve } from '@org/core/testing'
 import { describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'

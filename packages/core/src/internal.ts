@@ -1,17 +1,10 @@
-/** For the packages and apps of this repository. Anything here may change in any release. */
+/** For the sandbox and the tests of this repository. Anything here may change in any release. */
 
 export { eventNames, platformEvent } from './contract/event.ts'
 export type { Json } from './contract/handler-context.ts'
 export { callbackBodies } from './contract/platform.ts'
 export { suggestion } from './contract/suggestion.ts'
-export { settleDelivery, settlementSchema } from './delivery/settlement.ts'
-export { deliveryStatusSchema, readDeliveryStatus } from './delivery/status.ts'
-export type { Lease, RecordedResponse } from './delivery/store.ts'
-export { errorCodes } from './errors.ts'
+export type { RecordedResponse } from './delivery/store.ts'
 export type { LogLevel } from './log.ts'
-export type { OpenApiOperation } from './openapi/document.ts'
-export { type Manifest, manifestSchema, toManifest } from './openapi/manifest.ts'
-export { type OpenApiDocument, type RouteDescription, toOpenApi } from './openapi/openapi.ts'
 export { problemSchema } from './openapi/problem-schema.ts'
 export { exampleOf } from './openapi/shared.ts'
-export type { OutboundCall, OutboundInit } from './pipeline/event-log.ts'

@@ -9,7 +9,7 @@ import {
   secret,
   token,
 } from '@org/core'
-import { toManifest } from '@org/core/internal'
+import { toManifest } from '@org/core/hosting'
 import { connectPlatform, createPlatformEmulator, deliver } from '@org/core/testing'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import * as z from 'zod'

@@ -12,7 +12,8 @@ import {
   IntegrationError,
   secret,
 } from '@org/core'
-import { errorCodes, eventNames, type LogLevel, problemSchema } from '@org/core/internal'
+import { errorCodes } from '@org/core/errors'
+import { eventNames, type LogLevel, problemSchema } from '@org/core/internal'
 import { connectPlatform, createPlatformEmulator } from '@org/core/testing'
 import { expect, vi } from 'vitest'
 import * as z from 'zod'

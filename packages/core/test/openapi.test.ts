@@ -1,5 +1,6 @@
 import { defineIntegration } from '@org/core'
-import { errorCodes, type OpenApiDocument, toManifest, toOpenApi } from '@org/core/internal'
+import { errorCodes } from '@org/core/errors'
+import { type OpenApiDocument, toManifest, toOpenApi } from '@org/core/hosting'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { bare, greeter } from './fixtures.ts'

@@ -1,5 +1,5 @@
 /** Writes an event: any function of any deployment as a form or as JSON, or any body with any signature. */
-import type { Manifest } from '@org/core/internal'
+import type { Manifest } from '@org/core/hosting'
 import { html } from 'hono/html'
 import { exampleOf } from '../world/examples.ts'
 import { MASK } from '../world/mask.ts'

@@ -1,6 +1,6 @@
 /** The walk of each route: the life of a deployment, drawn from the manifest, and what providers do to it. */
 import type { PlatformEvent } from '@org/core'
-import type { Manifest } from '@org/core/internal'
+import type { Manifest } from '@org/core/hosting'
 import { exampleInputs, exampleOf } from '../world/examples.ts'
 import { TENANT_TOKEN, type World } from '../world/world.ts'
 

@@ -1,5 +1,5 @@
 /** The examples of the manifests. */
-import type { Manifest } from '@org/core/internal'
+import type { Manifest } from '@org/core/hosting'
 import { at, isRecord, listOf } from './json.ts'
 
 /** The arguments of a function, as its schema shows them: as a whole, or the required ones. */

@@ -1,7 +1,15 @@
 /** Everything that runs in the sandbox: a platform, the providers, and the host between them. */
-import { type Manifest, platformEvent } from '@org/core/internal'
+import type { Manifest } from '@org/core/hosting'
+import { platformEvent } from '@org/core/internal'
 import { createPlatformEmulator, type Served, serve } from '@org/core/testing'
-import { createHost, createMetrics, readConfig, refuseOtherSites } from '@org/server'
+import {
+  builtin,
+  createHost,
+  createMetrics,
+  importIntegrations,
+  readConfig,
+  refuseOtherSites,
+} from '@org/server'
 import { proxy } from 'hono/proxy'
 import { type Delivery, deliveryHeaders } from './deliver.ts'
 import { type Exchange, isDone, type OpenExchange, SOURCE_HEADER } from './exchange.ts'
@@ -58,7 +66,8 @@ async function start(
     PLATFORM_API_TOKEN: platformToken,
     [TENANT_TOKEN]: providers.variables.MAILER_SHARED_API_TOKEN,
   }
-  const config = readConfig(hostVariables)
+  const { integrations: further, faults: others } = await importIntegrations(environment.INTEGRATIONS)
+  const config = readConfig(hostVariables, { others })
   const [webhookSecret] = config.webhookSecrets
   /** The sandbox’s own deliveries, until somebody takes their result. */
   const tickets = new Map<string, Exchange>()
@@ -109,7 +118,10 @@ async function start(
   const watched = observer.watch(
     elsewhere
       ? (request) => proxy(elsewhere.url + new URL(request.url).pathname, request)
-      : createHost(config, { environment: hostVariables, logger, fetch: observedFetch, createMetrics }).fetch,
+      : createHost(config, {
+          ...{ environment: hostVariables, logger, fetch: observedFetch, createMetrics },
+          integrations: [...builtin, ...further],
+        }).fetch,
   )
   const guarded = async (request: Request) => {
     const refusal = refuseOtherSites('host', request)

@@ -1,6 +1,6 @@
 /** The way out of the host: which connection a call takes, and whether its circuit lets it through. */
 import type { Egress, Logger } from '@org/core'
-import type { OutboundInit } from '@org/core/internal'
+import type { OutboundInit } from '@org/core/hosting'
 import { type Circuits, createCircuits, isRead } from './circuit-breaker.ts'
 import { type EgressRule, refusedBaseUrl } from './egress-rule.ts'
 

@@ -1,9 +1,8 @@
 /** The status of a delivery, and what happened if its outcome is unknown, for operators. */
 import type { Logger } from '@org/core'
 import { IntegrationError, isIntegrationError } from '@org/core/errors'
-import type { readDeliveryStatus } from '@org/core/internal'
+import type { Routes, readDeliveryStatus } from '@org/core/hosting'
 import type { Context } from 'hono'
-import { loadDefinitions } from '../integrations.ts'
 import { LONGEST_ID, type Route, unstored } from './route.ts'
 
 type DeliveryStatusOptions = Parameters<typeof readDeliveryStatus>[0]
@@ -11,13 +10,14 @@ type DeliveryStatusOptions = Parameters<typeof readDeliveryStatus>[0]
 /** `GET /deliveries/{id}` and `POST /deliveries/{id}/settle`. */
 export function createDeliveriesRoutes(
   known: Pick<DeliveryStatusOptions, 'store' | 'redactor'>,
+  { definitions }: Pick<Routes, 'definitions'>,
   logger: Logger,
 ): Route[] {
   async function show(context: Context): Promise<Response> {
     const id = context.req.param('id') ?? ''
     const deploymentId = context.req.query('deployment') || undefined
-    const { readDeliveryStatus } = await import('@org/core/internal')
-    const options = { ...known, integrations: await loadDefinitions(), deliveryId: id, deploymentId }
+    const { readDeliveryStatus } = await import('@org/core/hosting')
+    const options = { ...known, integrations: await definitions(), deliveryId: id, deploymentId }
     const tooLong = [id, deploymentId ?? ''].some((given) => given.length > LONGEST_ID)
     const records = tooLong ? [] : await reach(readDeliveryStatus(options))
     if (records.length === 0) throw unknownDelivery()
@@ -29,8 +29,8 @@ export function createDeliveriesRoutes(
     const given: unknown = await context.req.json().catch(() => {
       throw new IntegrationError('invalid_json', 'The body is not JSON.')
     })
-    const { settleDelivery } = await import('@org/core/internal')
-    const settled = await reach(settleDelivery(known.store, await loadDefinitions(), delivery, given))
+    const { settleDelivery } = await import('@org/core/hosting')
+    const settled = await reach(settleDelivery(known.store, await definitions(), delivery, given))
     if (!settled) throw unknownDelivery()
     logger('info', 'A delivery was settled.', { delivery, ...settled })
     return show(context)

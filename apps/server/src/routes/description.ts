@@ -1,5 +1,5 @@
 /** The integrations of the host, and its contract as an OpenAPI document (contract §8). */
-import { loadDefinitions } from '../integrations.ts'
+import type { Routes } from '@org/core/hosting'
 import { revision, version } from '../version.ts'
 import { lazily, type Route } from './route.ts'
 import { staticContent } from './static-content.ts'
@@ -9,14 +9,17 @@ import { staticContent } from './static-content.ts'
  *
  * @param others the routes beside these and the webhooks
  */
-export function createDescribingRoutes(others: readonly Route[]): Route[] {
+export function createDescribingRoutes(
+  others: readonly Route[],
+  { definitions }: Pick<Routes, 'definitions'>,
+): Route[] {
   const manifests = lazily(async () => {
-    const { toManifest } = await import('@org/core/internal')
-    return { integrations: (await loadDefinitions()).map(toManifest) }
+    const { toManifest } = await import('@org/core/hosting')
+    return { integrations: (await definitions()).map(toManifest) }
   })
   const document = lazily(async () => {
     const [{ toOpenApi }, { descriptions }] = await Promise.all([
-      import('@org/core/internal'),
+      import('@org/core/hosting'),
       import('./descriptions.ts'),
     ])
     const described = [...routes, ...others].map(({ path, operator }) => {
@@ -24,7 +27,7 @@ export function createDescribingRoutes(others: readonly Route[]): Route[] {
       const all: typeof problems = operator === 'token' ? ['invalid_signature', ...problems] : problems
       return { path, ...description, problems: all, operator: operator !== undefined }
     })
-    return toOpenApi(await loadDefinitions(), info, described)
+    return toOpenApi(await definitions(), info, described)
   })
   const routes: Route[] = [
     { path: '/integrations', handle: asJson(manifests) },

@@ -1,5 +1,5 @@
 /** The descriptions of the routes, for the OpenAPI document. Their schemas are not loaded before the document is made. */
-import { deliveryStatusSchema, manifestSchema, settlementSchema } from '@org/core/internal'
+import { deliveryStatusSchema, manifestSchema, settlementSchema } from '@org/core/hosting'
 import * as z from 'zod'
 import { type Description, LONGEST_ID, type RoutePath } from './route.ts'
 

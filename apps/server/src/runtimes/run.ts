@@ -37,7 +37,7 @@ const MAX_CONNECTIONS = 10_000
 const OPEN_TELEMETRY = Symbol.for('opentelemetry.js.api.1')
 
 /** Options of {@link run} beside the configuration. */
-export interface RunOptions extends Pick<HostOptions, 'environment'> {
+export interface RunOptions extends Pick<HostOptions, 'environment' | 'integrations'> {
   /** Wraps the store of the configuration. */
   wrapStore?: (store: DeliveryStore) => DeliveryStore
 }

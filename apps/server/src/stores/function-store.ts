@@ -3,9 +3,10 @@
  * connection that another event opened. So each claim opens its own connection, and closes it.
  */
 import type { DeliveryStore } from '@org/core'
-import type { Lease } from '@org/core/internal'
 import { memoryStore } from '@org/core/internal/host'
 import type { RedisStoreOptions } from '@org/core/stores/redis'
+
+type Lease = Parameters<DeliveryStore['renew']>[0]
 
 /** A store over one connection. */
 interface Connection {

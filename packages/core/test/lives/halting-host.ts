@@ -1,5 +1,5 @@
 import type { DeliveryStore } from '@org/core'
-import type { OutboundInit } from '@org/core/internal'
+import type { OutboundInit } from '@org/core/hosting'
 import { ConnectionCut } from '@org/core/testing'
 import type { Faults } from './events.ts'
 

@@ -1,6 +1,6 @@
 /** The OpenAPI document as one page that loads nothing else. `html` escapes every value. */
 import { hash } from 'node:crypto'
-import type { OpenApiDocument, OpenApiOperation } from '@org/core/internal'
+import type { OpenApiDocument, OpenApiOperation } from '@org/core/hosting'
 import { html, raw } from 'hono/html'
 import { ORIGIN, script, style } from './assets.ts'
 import { createFind, type Find, fieldsOf, nameOf, type Schema, typeOf } from './schema.ts'

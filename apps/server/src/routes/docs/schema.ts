@@ -1,5 +1,5 @@
 /** Reads the JSON Schemas of the document for people. */
-import type { OpenApiDocument } from '@org/core/internal'
+import type { OpenApiDocument } from '@org/core/hosting'
 
 /** The parts of a schema that the page shows. */
 export interface Schema {
