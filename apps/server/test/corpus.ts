@@ -1,5 +1,5 @@
 /** One valid event for each event and each function name of each route. The suites change parts of them. */
-import { eventNames, exampleOf } from '@org/core/internal'
+import { eventNames, exampleOf } from '@org/core/hosting'
 import { builtin } from '../src/integrations.ts'
 import { credentials, samples } from './hosted.ts'
 

@@ -1,6 +1,6 @@
 /** Hostile requests, and the rules for every response. The run of each night (fuzz-run.ts) sends them. */
 import { sign } from '@org/core'
-import { problemSchema } from '@org/core/internal'
+import { problemSchema } from '@org/core/hosting'
 import * as fc from 'fast-check'
 import { routes, validEvents } from './corpus.ts'
 import { credentials, type Sent, startHost } from './hosted.ts'

@@ -1,6 +1,6 @@
 import { createWebhookHandler, defineIntegration, functionArguments, type Handlers } from '@org/core'
 import { parsedByFunction } from '@org/core/authoring'
-import { suggestion } from '@org/core/internal'
+import { suggestion } from '@org/core/internal/host'
 import { connectPlatform, createPlatformEmulator, deliver } from '@org/core/testing'
 import { beforeEach, describe, expect, it } from 'vitest'
 import * as z from 'zod'

@@ -1,7 +1,6 @@
 /** What operators read of a delivery. The route is tested in `apps/server/test/deliveries.test.ts`. */
 import { IntegrationError, memoryStore } from '@org/core'
-import { readDeliveryStatus } from '@org/core/hosting'
-import type { Json } from '@org/core/internal'
+import { type Json, readDeliveryStatus } from '@org/core/hosting'
 import { deliver } from '@org/core/testing'
 import { expect, it } from 'vitest'
 import { clock, created, createHost, failing, greet, greeter, token } from './fixtures.ts'

@@ -13,7 +13,7 @@ import {
   secret,
 } from '@org/core'
 import { errorCodes } from '@org/core/errors'
-import { eventNames, type LogLevel, problemSchema } from '@org/core/internal'
+import { eventNames, type LogLevel, problemSchema } from '@org/core/hosting'
 import { connectPlatform, createPlatformEmulator } from '@org/core/testing'
 import { expect, vi } from 'vitest'
 import * as z from 'zod'

@@ -1,7 +1,7 @@
 /** What the store keeps of an event: encrypted responses and steps under the keys of the host, and reservations. */
 import { type DeliveryStore, type HandlerContext, IntegrationError, memoryStore } from '@org/core'
 import { readResourceOwner } from '@org/core/authoring'
-import type { Json, RecordedResponse } from '@org/core/internal'
+import type { Json, RecordedResponse } from '@org/core/hosting'
 import { createDeliveryStore, type RecordStorage } from '@org/core/stores'
 import { type DeliveryResponse, deliver } from '@org/core/testing'
 import { describe, expect, it } from 'vitest'

@@ -1,5 +1,5 @@
 import { createVerifier, createWebhookHandler } from '@org/core'
-import { eventNames } from '@org/core/internal'
+import { eventNames } from '@org/core/hosting'
 import { connectPlatform, createPlatformEmulator, deliver } from '@org/core/testing'
 import { describe, expect, it } from 'vitest'
 import { bare, calling, createHost, greet, post, readProblem, refusal, unreachableStore } from './fixtures.ts'

@@ -1,5 +1,5 @@
 /** One event as the sandbox observes it: the request, the calls of the host, and the response. */
-import type { LogLevel } from '@org/core/internal'
+import type { LogLevel } from '@org/core/hosting'
 import type { Fault } from '@org/core/testing'
 
 /** The names and values of a message’s headers. */

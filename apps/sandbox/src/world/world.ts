@@ -1,6 +1,5 @@
 /** Everything that runs in the sandbox: a platform, the providers, and the host between them. */
-import type { Manifest } from '@org/core/hosting'
-import { platformEvent } from '@org/core/internal'
+import { type Manifest, platformEvent } from '@org/core/hosting'
 import { createPlatformEmulator, type Served, serve } from '@org/core/testing'
 import {
   builtin,

@@ -2,8 +2,6 @@
 import type { RouteDescription } from '@org/core/hosting'
 import type { Context, Hono } from 'hono'
 
-export { lazily } from '@org/core/internal/host'
-
 /** As OpenAPI writes it. `descriptions.ts` describes each. */
 export type RoutePath =
   | '/healthz'
@@ -38,4 +36,16 @@ export const unstored = { 'cache-control': 'no-store' }
 export function mountRoutes(app: Hono, routes: readonly Route[]): void {
   for (const { method = 'get', path, handle } of routes)
     app[method](path.replaceAll(/\{(\w+)\}/g, ':$1'), handle)
+}
+
+/** Makes a value when it is first needed, and once; again if the promise of it fails. */
+export function lazily<Value>(make: () => Value): () => Value {
+  let made: { value: Value } | undefined
+  return () => {
+    if (made) return made.value
+    const value = make()
+    made = { value }
+    if (value instanceof Promise) value.catch(() => (made = undefined))
+    return value
+  }
 }

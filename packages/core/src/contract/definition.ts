@@ -4,9 +4,9 @@ import type { FieldError } from '../errors.ts'
 import { eventTraits, type HandledEvent } from './event.ts'
 import { findUnknownChoices } from './form.ts'
 import type { IntegrationDefinition } from './integration.ts'
-import { findHiddenMarks, referencePaths } from './marks.ts'
+import { findSchemaFaults } from './marks.ts'
 import { suggestion } from './suggestion.ts'
-import { fieldErrors, joinPath } from './validation.ts'
+import { fieldErrors } from './validation.ts'
 
 /** The events that an integration may handle, each with the name of its handler. */
 export const handlerNames = Object.entries(eventTraits).flatMap(([event, traits]) =>
@@ -74,7 +74,14 @@ export function refuseFaults(subject: string, faults: readonly FieldError[]): vo
   throw new TypeError([`${subject} has ${count}:`, ...lines].join('\n  '))
 }
 
-/** A definition that a handler was made of before has none. */
+/** The faults whose condition holds. */
+export function faultsThat(
+  ...rows: readonly [holds: boolean, path: string, message: string][]
+): FieldError[] {
+  return rows.filter(([holds]) => holds).map(([, path, message]) => ({ path, message }))
+}
+
+/** A definition that a handler was made of before has no faults. */
 const faultless = new WeakSet<IntegrationDefinition>()
 
 /** Finds every fault of a definition. */
@@ -82,23 +89,23 @@ export function findDefinitionFaults(definition: IntegrationDefinition): FieldEr
   if (faultless.has(definition)) return []
   const { error } = definitionShape.safeParse(definition)
   const faults = error ? fieldErrors(error, '', Object.keys(definitionShape.shape)) : []
-  // The checks below read what has the right form.
+  // The other checks read what has the right form.
   const isWhole = (part: string) => !faults.some(({ path }) => path.split(/[.[]/)[0] === part)
+  const { inputs, outputs, events } = definition
   const all = [
     ...faults,
-    ...(['inputs', 'outputs'] as const).flatMap((part) =>
-      isWhole(part) ? findSchemaFaults(part, definition[part], part === 'inputs' ? 'input' : 'output') : [],
-    ),
-    ...(isWhole('inputs') ? findUnknownChoices(definition.inputs, 'inputs') : []),
+    ...(isWhole('inputs')
+      ? [...findSchemaFaults('inputs', inputs, 'input'), ...findUnknownChoices(inputs)]
+      : []),
+    ...(isWhole('outputs') ? findSchemaFaults('outputs', outputs, 'output') : []),
     ...(isWhole('functions') ? findFunctionFaults(definition) : []),
     ...counterparts.flatMap(([part, event]) => {
       if (!isWhole(part) || !isWhole('events')) return []
-      const hasSome = Object.keys(definition[part]).length > 0
-      if (hasSome === definition.events.includes(event)) return []
-      return {
-        path: part,
-        message: hasSome ? `need the event ${event}` : `are missing: ${event} is an event of it`,
-      }
+      const [hasSome, isHandled] = [Object.keys(definition[part]).length > 0, events.includes(event)]
+      return faultsThat(
+        [hasSome && !isHandled, part, `need the event ${event}`],
+        [isHandled && !hasSome, part, `are missing: ${event} is an event of it`],
+      )
     }),
   ]
   if (all.length === 0) faultless.add(definition)
@@ -107,67 +114,28 @@ export function findDefinitionFaults(definition: IntegrationDefinition): FieldEr
 
 function findFunctionFaults({ functions }: IntegrationDefinition): FieldError[] {
   const taken = new Set<string>()
-  return Object.entries(functions).flatMap(
-    ([own, { aliases = [], effectful, resumable, sends, settled, ...called }]) => {
-      const path = `functions.${own}`
-      const misnamed = [own, ...aliases].flatMap((name) => {
-        const isTaken = taken.has(name)
-        taken.add(name)
-        if (isTaken) return { path, message: `has the name “${name}”, as another function has` }
-        return /^[A-Za-z]\w*$/.test(name)
-          ? []
-          : { path, message: `has the name “${name}”: expected a word of letters` }
-      })
-      return [
-        ...misnamed,
-        ...(effectful || !(resumable || sends)
-          ? []
-          : [{ path, message: 'is resumable or sends, so it is effectful, too' }]),
-        ...(sends && !settled
-          ? [{ path: `${path}.settled`, message: 'is required: every function that sends has it' }]
-          : []),
-        ...findSchemaFaults(`${path}.arguments`, called.arguments, 'input'),
-        ...findSchemaFaults(`${path}.result`, called.result, 'output'),
-      ]
-    },
-  )
-}
-
-/** Kinds of schemas whose values JSON cannot hold, or that no JSON Schema describes. */
-const UNDESCRIBED = new Set<string>([
-  ...['date', 'bigint', 'symbol', 'undefined', 'void', 'nan', 'map', 'set', 'function', 'promise', 'file'],
-  ...['custom', 'transform'],
-])
-
-/** Finds values that JSON cannot hold, and marks that have no effect. */
-function findSchemaFaults(base: string, given: z.ZodType, io: 'input' | 'output'): FieldError[] {
-  const faults = findHiddenMarks(given)
-  z.toJSONSchema(given, {
-    io,
-    unrepresentable: 'any',
-    override({ zodSchema, path }) {
-      const { type } = zodSchema._zod.def
-      const message = `is a ${type}, which JSON Schema does not describe: declare what the JSON holds`
-      if (UNDESCRIBED.has(type)) faults.push({ path: joinPath('', toPlace(path)), message })
-    },
+  return Object.entries(functions).flatMap(([own, called]) => {
+    const { aliases = [], effectful, resumable, sends, settled } = called
+    const path = `functions.${own}`
+    const ofNames = [own, ...aliases].flatMap((name) => {
+      const isTaken = taken.has(name)
+      taken.add(name)
+      return faultsThat(
+        [isTaken, path, `has the name “${name}”, as another function has`],
+        [!/^[A-Za-z]\w*$/.test(name), path, `has the name “${name}”: expected a word of letters`],
+      )
+    })
+    const changes = resumable === true || sends !== undefined
+    return [
+      ...ofNames,
+      ...faultsThat(
+        [changes && !effectful, path, 'is resumable or sends, so it is effectful, too'],
+        [sends !== undefined && !settled, `${path}.settled`, 'is required: every function that sends has it'],
+      ),
+      ...findSchemaFaults(`${path}.arguments`, called.arguments, 'input'),
+      ...findSchemaFaults(`${path}.result`, called.result, 'output'),
+    ]
   })
-  if (faults.length === 0 && base !== 'inputs')
-    for (const path of referencePaths(given))
-      faults.push({
-        path,
-        message: 'is marked with environmentReference(), which has an effect in inputs alone',
-      })
-  return faults.map(({ path, message }) => ({ path: joinPath(base, path === '' ? [] : [path]), message }))
-}
-
-/** The place of a JSON Schema in the data: `*` is each entry. */
-function toPlace(path: readonly PropertyKey[]): PropertyKey[] {
-  const [keyword, name, ...rest] = path
-  if (keyword === undefined) return []
-  if (keyword === 'properties') return [String(name), ...toPlace(rest)]
-  if (/^(anyOf|oneOf|allOf|prefixItems)$/.test(String(keyword)))
-    return keyword === 'prefixItems' ? ['*', ...toPlace(rest)] : toPlace(rest)
-  return ['*', ...toPlace(path.slice(1))]
 }
 
 /**
@@ -182,18 +150,19 @@ export function findHandlerFaults(
   const isMissing = (owner: unknown, name: string) => typeof Object(owner)[name] !== 'function'
   const handled: readonly string[] = events
   const known = Object.keys(functions)
-  const called = handlers.functions ?? {}
+  const called = Object(handlers.functions)
+  const path = 'handlers.functions'
   return [
     ...handlerNames
-      .filter(([event, name]) => handled.includes(event) && name !== 'functions' && isMissing(handlers, name))
-      .map(([event, name]) => ({ path: `handlers.${name}`, message: `is missing: it handles ${event}` })),
-    ...known
-      .filter((name) => isMissing(called, name))
-      .map((name) => ({ path: `handlers.functions.${name}`, message: 'is missing' })),
+      .filter(([event, name]) => handled.includes(event) && name !== 'functions')
+      .flatMap(([event, name]) =>
+        faultsThat([isMissing(handlers, name), `handlers.${name}`, `is missing: it handles ${event}`]),
+      ),
+    ...known.flatMap((name) => faultsThat([isMissing(called, name), `${path}.${name}`, 'is missing'])),
     ...Object.keys(called)
       .filter((name) => !known.includes(name))
       .map((name) => ({
-        path: `handlers.functions.${name}`,
+        path: `${path}.${name}`,
         message: `is no function of the definition${suggestion(name, known)}`,
       })),
   ]

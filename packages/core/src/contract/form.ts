@@ -63,12 +63,12 @@ export function hiddenFields(inputs: z.ZodObject, values: Record<string, unknown
 }
 
 /** Finds fields that a choice asks for ({@link asksFor}), and that the inputs do not have. */
-export function findUnknownChoices(inputs: z.ZodObject, base: string): FieldError[] {
+export function findUnknownChoices(inputs: z.ZodObject): FieldError[] {
   const { data } = asking.safeParse(inputs.meta())
   const named = [...Object.keys(data?.if.properties ?? {}), ...Object.keys(data?.then.properties ?? {})]
   return named
     .filter((name) => !(name in inputs.shape))
-    .map((name) => ({ path: base, message: `ask for “${name}”, which is no field of theirs` }))
+    .map((name) => ({ path: 'inputs', message: `ask for “${name}”, which is no field of theirs` }))
 }
 
 /** The inputs with the place of each field in a form. A field without a title has its name. */

@@ -58,7 +58,9 @@ interface Place {
   /** Names of fields, and `*` for each entry of a list or a record. */
   path: readonly string[]
   /** What stands around it and hides its values, such as a transform. */
-  within: string | undefined
+  within?: string | undefined
+  /** Its side of each transform around it. */
+  sides: readonly string[]
 }
 
 /** The kinds of schemas whose parts have a place in the data. */
@@ -68,35 +70,45 @@ const FOLLOWED = new Set<string>([
 ])
 /** The parts of a schema that describe each entry of its data. */
 const ENTRIES = ['element', 'items', 'rest', 'valueType', 'catchall']
+/** Kinds of schemas whose values JSON cannot hold, or that no JSON Schema describes. */
+const UNDESCRIBED = new Set<string>([
+  ...['date', 'bigint', 'symbol', 'undefined', 'void', 'nan', 'map', 'set', 'function', 'promise', 'file'],
+  ...['custom', 'transform'],
+])
 
 /** The parts of a schema, each with its name in the data, if it has one there. */
 function* partsOf(schema: z.core.$ZodType) {
   const { type: _type, error: _error, checks: _checks, ...kinds } = schema._zod.def
   const lazy = schema instanceof z.core.$ZodLazy ? { inner: schema._zod.innerType } : {}
   for (const [kind, value] of Object.entries<unknown>({ ...kinds, ...lazy })) {
-    const name = ENTRIES.includes(kind) ? '*' : undefined
-    const fields: (readonly [string | undefined, unknown])[] =
-      kind === 'shape' ? Object.entries(Object(value)) : [value].flat().map((part) => [name, part])
-    for (const [name, part] of fields) if (part instanceof z.core.$ZodType) yield { kind, name, part }
+    const names = ENTRIES.includes(kind) ? ['*'] : []
+    const fields: (readonly [string[], unknown])[] =
+      kind === 'shape'
+        ? Object.entries(Object(value)).map(([name, field]) => [[name], field])
+        : [value].flat().map((part) => [names, part])
+    for (const [names, part] of fields) if (part instanceof z.core.$ZodType) yield { kind, names, part }
   }
 }
 
 /** The schema and all schemas in it. */
-function* placesIn(
-  schema: z.core.$ZodType,
-  path: readonly string[] = [],
-  within?: string,
-  around: readonly z.core.$ZodType[] = [],
-): Generator<Place> {
-  yield { schema, path, within }
+function* placesIn(place: Place, around: readonly z.core.$ZodType[] = []): Generator<Place> {
+  yield place
+  const { schema, path, within, sides } = place
   const { type } = schema._zod.def
   const repeats = around.filter((each) => each === schema).length
   if (repeats > 1) return
-  const kindOf = type === 'pipe' ? 'transform' : type
-  const hiding = repeats > 0 ? 'schema that contains itself' : FOLLOWED.has(type) ? undefined : kindOf
-  for (const { kind, name, part } of partsOf(schema)) {
+  const isPipe = type === 'pipe'
+  const kindOf = FOLLOWED.has(type) ? undefined : isPipe ? 'transform' : type
+  const hiding = repeats > 0 ? 'schema that contains itself' : kindOf
+  for (const { kind, names, part } of partsOf(schema)) {
     const hidden = within ?? hiding ?? (kind === 'keyType' ? 'key of a record' : undefined)
-    yield* placesIn(part, name === undefined ? path : [...path, name], hidden, [...around, schema])
+    const inner = {
+      schema: part,
+      path: [...path, ...names],
+      within: hidden,
+      sides: isPipe ? [...sides, kind] : sides,
+    }
+    yield* placesIn(inner, [...around, schema])
   }
 }
 
@@ -117,9 +129,9 @@ function createFinder(mark: string): (schema: z.ZodType) => readonly string[] {
   return (schema) => {
     const found = known.get(schema)
     if (found) return found
-    const places = [...placesIn(schema)].filter((place) => isMarked(mark, place))
-    const [hidden] = places.flatMap(faultOfPlace)
-    if (hidden) throw new TypeError(`${hidden.path} ${hidden.message}`)
+    const places = [...placesIn({ schema, path: [], sides: [] })].filter((place) => isMarked(mark, place))
+    const hidden = places.find((place) => whyHidden(place))
+    if (hidden) throw new TypeError(`${hidden.path.join('.')} ${whyHidden(hidden)}`)
     const paths = [...new Set(places.map(({ path }) => path.join('.')))]
     known.set(schema, paths)
     return paths
@@ -127,22 +139,32 @@ function createFinder(mark: string): (schema: z.ZodType) => readonly string[] {
 }
 
 /** Why core would not find the values of a marked schema. */
-function faultOfPlace({ path, within }: Place): FieldError[] {
+function whyHidden({ path, within }: Place): string | undefined {
   const misnamed = path.find((name) => name !== '*' && /[.*]/.test(name))
-  if (misnamed !== undefined)
-    return [
-      { path: path.join('.'), message: `has the name “${misnamed}”, and no path can have a “.” or “*”` },
-    ]
-  if (within === undefined) return []
-  const message = `is marked within a ${within}, where its values are not found: mark the ${within} instead`
-  return [{ path: path.join('.'), message }]
+  if (misnamed !== undefined) return `has the name “${misnamed}”, and no path can have a “.” or “*”`
+  return within && `is marked within a ${within}, where its values are not found: mark the ${within} instead`
 }
 
-/** Finds the marks of a schema, at any depth, whose values core would not find. */
-export function findHiddenMarks(schema: z.ZodType): FieldError[] {
-  const isAnyMarked = (place: Place) =>
-    isMarked('writeOnly', place) || isMarked('environmentReference', place)
-  return [...placesIn(schema)].filter(isAnyMarked).flatMap(faultOfPlace)
+/** Finds marks of a schema that have no effect, and values that JSON cannot hold. */
+export function findSchemaFaults(base: string, schema: z.ZodType, io: Direction): FieldError[] {
+  return [...placesIn({ schema, path: [], sides: [] })].flatMap((place) => {
+    const { type } = place.schema._zod.def
+    const isReference = isMarked('environmentReference', place)
+    // JSON has what stands on one side of a transform.
+    const isInJson = place.sides.every((side) => side === (io === 'input' ? 'in' : 'out'))
+    const reasons = [
+      (isReference || isMarked('writeOnly', place)) && whyHidden(place),
+      isReference &&
+        base !== 'inputs' &&
+        'is marked with environmentReference(), which has an effect in inputs alone',
+      isInJson &&
+        UNDESCRIBED.has(type) &&
+        !(io === 'input' && type === 'transform') &&
+        `is a ${type}, which JSON Schema does not describe: declare what the JSON holds`,
+    ]
+    const path = [base, ...place.path].join('.')
+    return reasons.flatMap((message) => (message ? { path, message } : []))
+  })
 }
 
 /** The names of the outputs that are secrets or hold some. */

@@ -1,3 +1,4 @@
+import { faultsThat } from '../contract/definition.ts'
 import type { Egress } from '../contract/handler-context.ts'
 import type { Platform } from '../contract/platform.ts'
 import type { WaitUntil } from '../delivery/claim.ts'
@@ -87,19 +88,12 @@ const platformMethods = [
 /** Finds dependencies that are missing, or are something else. */
 export function findDependencyFaults({ platform, verify }: HandlerDependencies): FieldError[] {
   const missing = platformMethods.filter((name) => typeof Object(platform)[name] !== 'function')
-  const isVerifier = typeof verify === 'function' || verify === 'none'
-  return [
-    ...(missing.length === 0
-      ? []
-      : [{ path: 'platform', message: `is no Platform: it has no ${missing.join(', ')}` }]),
-    ...(isVerifier
-      ? []
-      : [
-          {
-            path: 'verify',
-            message:
-              "is required: createVerifier({ secrets }), or 'none' if something in front of the handler authenticates its callers",
-          },
-        ]),
-  ]
+  return faultsThat(
+    [missing.length > 0, 'platform', `is no Platform: it has no ${missing.join(', ')}`],
+    [
+      typeof verify !== 'function' && verify !== 'none',
+      'verify',
+      "is required: createVerifier({ secrets }), or 'none' if something in front of the handler authenticates its callers",
+    ],
+  )
 }

@@ -1,7 +1,6 @@
 /** The webhooks of several integrations, for a host of one's own. */
 import { refuseFaults } from '../contract/definition.ts'
 import type { IntegrationDefinition } from '../contract/integration.ts'
-import { lazily } from '../lazily.ts'
 import { findDependencyFaults, type HandlerDependencies } from './options.ts'
 import type { WebhookHandler } from './webhook.ts'
 
@@ -15,6 +14,7 @@ export interface IntegrationPackage {
 export interface LazyIntegration {
   /** The name of its definition. */
   name: string
+  /** Called again for the next event if it fails. */
   load: () => Promise<IntegrationPackage>
 }
 
@@ -32,33 +32,41 @@ export function createRoutes(
   integrations: readonly (IntegrationPackage | LazyIntegration)[],
   dependencies: HandlerDependencies | ((name: string) => HandlerDependencies | Promise<HandlerDependencies>),
 ) {
-  const isShared = typeof dependencies !== 'function'
-  if (isShared) refuseFaults('The host', findDependencyFaults(dependencies))
-  const mounted = integrations.map((each) => {
+  const dependenciesOf = typeof dependencies === 'function' ? dependencies : () => dependencies
+  if (typeof dependencies !== 'function') refuseFaults('The host', findDependencyFaults(dependencies))
+  const webhooks = new Map<string, WebhookHandler>()
+  const loading = integrations.map((each) => {
     const name = 'load' in each ? each.name : each.integration.name
-    const load = lazily(async () => ('load' in each ? each.load() : each))
-    const ready = lazily(async () => {
-      const { createHandler } = await load()
-      handle = createHandler(isShared ? dependencies : await dependencies(name))
-    })
+    const load = async () => ('load' in each ? each.load() : each)
+    let handler: Promise<WebhookHandler> | undefined
+    async function create() {
+      const [{ createHandler }, given] = await Promise.all([load(), dependenciesOf(name)])
+      return createHandler(given)
+    }
+    async function ready(): Promise<void> {
+      handler ??= create()
+      handle = await handler.catch((error: unknown) => {
+        handler = undefined
+        throw error
+      })
+    }
     let handle: WebhookHandler = async (request) => {
       await ready()
       return handle(request)
     }
-    const webhook: WebhookHandler = (request) => handle(request)
-    return { path: `/${name}/webhook`, load, ready, webhook }
+    const path = `/${name}/webhook`
+    if (webhooks.has(path)) throw new TypeError(`Two integrations have the route ${path}.`)
+    webhooks.set(path, (request) => handle(request))
+    return { load, ready }
   })
-  const paths = mounted.map(({ path }) => path)
-  const twice = paths.find((path, index) => paths.indexOf(path) !== index)
-  if (twice !== undefined) throw new TypeError(`Two integrations have the route ${twice}.`)
   return {
     /** The handlers, by path: `/mailer/webhook`. */
-    webhooks: new Map<string, WebhookHandler>(mounted.map(({ path, webhook }) => [path, webhook])),
+    webhooks,
     /** The definitions, in the order of the integrations, for `toManifest` and `toOpenApi`. */
-    definitions: () => Promise.all(mounted.map(async ({ load }) => (await load()).integration)),
+    definitions: () => Promise.all(loading.map(async ({ load }) => (await load()).integration)),
     /** Makes every handler now, and not with its first event. */
     async load(): Promise<void> {
-      await Promise.all(mounted.map(({ ready }) => ready()))
+      await Promise.all(loading.map(({ ready }) => ready()))
     },
   }
 }
