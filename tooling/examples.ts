@@ -8,7 +8,7 @@ import { join } from 'node:path'
  * @param home the folder of the package
  * @param files Markdown files, relative to the folder
  * @param purpose names the modules' folder: two processes that write the same one would break each other
- * @returns the blocks, each with a title for its test
+ * @returns the blocks, in files of the names behind “```ts”, if they have some, each with a title for its test
  */
 export async function writeExamples(home: string, files: readonly string[], purpose: 'readme' | 'types') {
   // Version control and the formatter ignore this folder.
@@ -16,10 +16,11 @@ export async function writeExamples(home: string, files: readonly string[], purp
   await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { recursive: true })
   const texts = await Promise.all(files.map((file) => readFile(join(home, file), 'utf8')))
-  const blocks = [...texts.join('\n').matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = ''], index) => {
+  const found = texts.join('\n').matchAll(/^```ts(?: ([\w.-]+))?\n(.*?)^```$/gms)
+  const blocks = [...found].map(([, file, code = ''], index) => {
     const line =
       code.split('\n').find((each) => each !== '' && !each.startsWith('import')) ?? code.slice(0, 60)
-    return { title: `block ${index + 1}: ${line}`, code, path: join(folder, `block-${index + 1}.ts`) }
+    return { title: `block ${index + 1}: ${line}`, code, path: join(folder, file ?? `block-${index + 1}.ts`) }
   })
   for (const { path, code } of blocks) await writeFile(path, code)
   return blocks

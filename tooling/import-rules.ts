@@ -5,7 +5,7 @@ import type { ICruiseOptions, IForbiddenRuleType } from 'dependency-cruiser'
 /** Packages as pnpm stores them, or as a file names one that is not installed. */
 const npm = (...names: string[]) => `(^|node_modules/)(${names.join('|')})(/|$)`
 const core = '^packages/core/src/'
-const publicCore = `${core}(?!(internal|host)\\.ts$)`
+const publicCore = `${core}(?!host\\.ts$)`
 
 /** The files may import their own package and these, and nothing else. */
 const only = (
@@ -57,7 +57,8 @@ export const forbidden: IForbiddenRuleType[] = [
   only(
     'platform-client',
     '^packages/platform-client/src/',
-    '^packages/(platform-client|core)/src/',
+    '^packages/platform-client/src/',
+    publicCore,
     npm('zod', 'ky'),
   ),
   only(
@@ -115,7 +116,7 @@ export const forbidden: IForbiddenRuleType[] = [
   {
     ...above('.'),
     name: 'core-root',
-    from: { path: `${core}[^/]+\\.ts$`, pathNot: `${core}(index|authoring|internal|host)\\.ts$` },
+    from: { path: `${core}[^/]+\\.ts$`, pathNot: `${core}(index|authoring|hosting|host)\\.ts$` },
     to: { path: `${core}[^/]+/` },
   },
   above('contract', 'request', 'delivery', 'http', 'pipeline', 'openapi', 'testing'),

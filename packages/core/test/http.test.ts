@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { IntegrationError } from '@org/core'
-import type { HttpRequest } from '@org/core/http'
+import { createProviderClient, type HttpRequest, type Provider } from '@org/core/http'
 import type { Fault } from '@org/core/testing'
 import { describe, expect, it, vi } from 'vitest'
 import { inFakeTime } from './fixtures.ts'
@@ -268,4 +268,24 @@ it('a call that the host holds back fails with the reason of the host, and is no
   const fetch = vi.fn(() => Promise.reject(reason))
   await expect(server.request({ method: 'POST' }, { fetch })).rejects.toBe(reason)
   expect(fetch).toHaveBeenCalledOnce()
+})
+
+it('a provider may say that a 429 is final, and then nobody asks again', async () => {
+  const send = vi.fn(async () => Response.json({ code: 'quota_of_the_month' }, { status: 429 }))
+  const provider: Provider = {
+    name: 'greeter',
+    title: 'The provider',
+    credentials: { title: 'token', missingHint: '', rejectedHint: '' },
+    probe: { path: '/', isAnswer: () => true },
+    isOwnForm: () => true,
+    readFailure: ({ body }) =>
+      Object(body).code === 'quota_of_the_month'
+        ? new IntegrationError('provider_rejected', 'The quota of the month is used up.')
+        : {},
+  }
+  const client = createProviderClient(provider, { baseUrl: 'https://api.example.com', credential: 'token', fetch: send })
+  await expect(client.call({ method: 'GET', path: '/' }, Object)).rejects.toMatchObject({
+    code: 'provider_rejected',
+  })
+  expect(send).toHaveBeenCalledTimes(1)
 })

@@ -1,5 +1,8 @@
 import { readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
+import { getRequestListener } from '@hono/node-server'
+import { createVerifier, type HandlerDependencies, memoryStore } from '@org/core'
 import { errorCodes } from '@org/core/errors'
 import {
   connectPlatform,
@@ -9,17 +12,87 @@ import {
   deliver,
 } from '@org/core/testing'
 import { describeReadme } from '@org/tooling/readme'
-import { afterAll, describe, expect, it } from 'vitest'
+import express, { type Express } from 'express'
+import type { FastifyInstance } from 'fastify'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import packageJson from '../package.json' with { type: 'json' }
+import { createHost } from './fixtures.ts'
 
 const home = join(import.meta.dirname, '..')
 const text = readFileSync(join(home, 'README.md'), 'utf8')
 
+// The examples have another one.
+const realFetch = fetch
 const provider = createEmulator({
   faults: createFaults(),
   handle: ({ text }) => Response.json({ greeting: `Hello ${text && JSON.parse(text).name}` }),
   details: () => ({}),
 })
+
+const secret = `whsec_${btoa('a secret of twenty-four b')}`
+const dependencies: HandlerDependencies = {
+  platform: connectPlatform(createPlatformEmulator().fetch),
+  verify: createVerifier({ secrets: [secret] }),
+  store: memoryStore(),
+  logger: () => {},
+}
+type Handle = (request: Request) => Promise<Response>
+
+/** Expects that signed events are answered, and that others are not. */
+async function expectWebhook(handle: Handle) {
+  const event = { name: 'WEBHOOK_CHALLENGE', challenge: 'c_1' }
+  const url = 'http://host.test/greeter/webhook'
+  expect(await deliver(handle, event, { secret, url })).toMatchObject({
+    status: 200,
+    body: { challenge: 'c_1' },
+  })
+  expect(await deliver(handle, event, { url })).toMatchObject({ status: 401 })
+}
+
+/** Sends requests to an application of Express or Fastify, over HTTP. */
+async function listen(app: Express | FastifyInstance): Promise<Handle> {
+  const server = 'server' in app ? app.server : createServer(app)
+  if ('server' in app) await app.listen()
+  else await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const { port } = Object(server.address())
+  return async (request) => {
+    const { pathname } = new URL(request.url)
+    const { method, headers } = request
+    return realFetch(`http://127.0.0.1:${port}${pathname}`, { method, headers, body: await request.text() })
+  }
+}
+
+/** Invokes a function as AWS does. */
+const invoking =
+  (lambda: (event: object) => Promise<{ statusCode: number; headers: HeadersInit; body: string }>): Handle =>
+  async (request) => {
+    const { pathname: rawPath, host } = new URL(request.url)
+    const headers = { ...Object.fromEntries(request.headers), host }
+    const body = btoa(await request.text())
+    const http = { method: request.method }
+    const result = await lambda({ rawPath, headers, body, isBase64Encoded: true, requestContext: { http } })
+    return new Response(result.body, { status: result.statusCode, headers: result.headers })
+  }
+
+it.each([true, false])(
+  'a body that was parsed before is named, whether it is verified (%s)',
+  async (isVerified) => {
+    const { handle } = createHost(isVerified ? { verify: dependencies.verify } : {})
+    const app = express()
+    app.use(express.json())
+    app.post('/greeter/webhook', getRequestListener(handle))
+    const { status, body } = await deliver(
+      await listen(app),
+      {},
+      { secret, url: 'http://host.test/greeter/webhook' },
+    )
+    expect([status, body]).toMatchObject([
+      500,
+      { detail: expect.stringContaining('parsed before it reached') },
+    ])
+  },
+)
 
 afterAll(() => rmSync('.data/deliveries.db', { force: true }))
 
@@ -47,7 +120,19 @@ await describeReadme(home, {
     provider.calls.length = 0
   },
   async run(path, code) {
-    const { createHandler } = await import(path)
+    const { createHandler, createApp, createRoute, createLambda, ...host } = await import(path)
+    if (createApp) return expectWebhook(await listen(createApp(dependencies)))
+    if (createRoute) return expectWebhook(createRoute(dependencies).POST)
+    if (createLambda) return expectWebhook(invoking(createLambda(dependencies)))
+    if (host.createHost) {
+      const handle = host.createHost(dependencies)
+      await expectWebhook(handle)
+      for (const route of ['integrations', 'openapi.json'])
+        expect(await (await handle(new Request(`http://host.test/${route}`))).text()).toContain(
+          'Greets one person.',
+        )
+      return expect(await host.findDelivery(dependencies.store, 'evt_1')).toEqual([])
+    }
     if (!createHandler) return expect(provider.calls).toHaveLength(code.includes('createHttpClient') ? 1 : 0)
     const platform = createPlatformEmulator()
     const handle = createHandler({

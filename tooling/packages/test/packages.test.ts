@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { cp, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -76,6 +76,11 @@ describe.each(packages.map((packed) => [packed.name, packed] as const))('%s, pac
     expect(JSON.stringify(manifest.exports)).not.toContain(SOURCE_CONDITION)
     const ours = ranges.map(([dependency]) => dependency).filter((dependency) => /^@org\//.test(dependency))
     expect(packages.map((each) => each.name)).toEqual(expect.arrayContaining(ours))
+  })
+
+  it('imports no part of core that is for our apps alone', async () => {
+    for (const file of files.filter((file) => /\.(c?js|ts)$/.test(file)))
+      expect(await readFile(join(packed.folder, file), 'utf8')).not.toMatch(/@org\/core\/internal/)
   })
 
   it('passes publint and attw: its types match its modules', NETWORK, async () => {

@@ -9,7 +9,7 @@ import { suggestion } from './suggestion.ts'
 import { fieldErrors } from './validation.ts'
 
 /** The events that an integration may handle, each with the name of its handler. */
-export const handlerNames = Object.entries(eventTraits).flatMap(([event, traits]) =>
+const handlerNames = Object.entries(eventTraits).flatMap(([event, traits]) =>
   'handler' in traits ? [[event, traits.handler] as const] : [],
 )
 

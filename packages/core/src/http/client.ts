@@ -27,6 +27,8 @@ export interface HttpClientOptions {
   isOwnForm?: ((body: unknown) => boolean) | undefined
   /** Finds what runtimes refuse to send, but not with an error that says so; by default, {@link findFault} does. */
   findFault?: typeof findFault | undefined
+  /** Whether a failure is final, although its status is that of one to retry. By default, none is. */
+  isFinal?: ((failure: HttpFailure) => boolean) | undefined
   /** Waits between two attempts, by default with a timer that the signal ends early. */
   wait?: ((milliseconds: number, signal: AbortSignal) => Promise<void>) | undefined
 }
@@ -107,6 +109,7 @@ export function createHttpClientBy(read: JsonReader, options: HttpClientOptions)
       } catch (error) {
         if (!(error instanceof HttpFailure) || attempt >= attempts || !isRetryable(error, repeatable))
           throw error
+        if (options.isFinal?.(error)) throw error
         const delay = error.retryAfter === undefined ? backoff(attempt) : error.retryAfter * 1000
         if (Date.now() + delay + reserveMs >= deadline) throw error
         const remaining = Math.ceil(Math.min(deadline - Date.now(), LONGEST_TIMER_MS))

@@ -47,12 +47,15 @@ export interface Provider {
     /** Whether the body of a 2xx response is the provider's own: a page of a gateway is not. */
     isAnswer: (body: unknown) => boolean
   }
-  /** Reads the provider's own words from a failure, or decides what the failure means. */
+  /**
+   * Reads the provider's own words from a failure, or decides what the failure means. It is asked before a retry: an
+   * error that is not retryable ends the call, even after a 429.
+   */
   readFailure: (failure: HttpFailure) => ProviderWords | IntegrationError
 }
 
 /** Options of {@link createProviderClient}. */
-export interface ProviderClientOptions extends Omit<HttpClientOptions, 'isOwnForm'> {
+export interface ProviderClientOptions extends Omit<HttpClientOptions, 'isOwnForm' | 'isFinal'> {
   /** The token or key. It is checked before each call, so that a client can be made without one. */
   credential: string
   /** Longest time for one call with its retries; 30,000 by default. */
@@ -104,7 +107,11 @@ export function createProviderClient(provider: Provider, options: ProviderClient
 export function createProviderClientBy(read: JsonReader, provider: Provider, options: ProviderClientOptions) {
   const { credential, timeoutMs = 30_000, maxBytes, maxValues } = options
   const { name, title, credentials } = provider
-  const send = createHttpClientBy(read, { ...options, isOwnForm: provider.isOwnForm })
+  const isFinal = (failure: HttpFailure) => {
+    const meaning = provider.readFailure(failure)
+    return meaning instanceof IntegrationError && !meaning.retryable
+  }
+  const send = createHttpClientBy(read, { ...options, isOwnForm: provider.isOwnForm, isFinal })
   const account = `${URL.canParse(options.baseUrl) ? new URL(options.baseUrl).origin : ''} ${credential}`
 
   let ownGate = options.gate
