@@ -283,7 +283,11 @@ it('a provider may say that a 429 is final, and then nobody asks again', async (
         ? new IntegrationError('provider_rejected', 'The quota of the month is used up.')
         : {},
   }
-  const client = createProviderClient(provider, { baseUrl: 'https://api.example.com', credential: 'token', fetch: send })
+  const client = createProviderClient(provider, {
+    baseUrl: 'https://api.example.com',
+    credential: 'token',
+    fetch: send,
+  })
   await expect(client.call({ method: 'GET', path: '/' }, Object)).rejects.toMatchObject({
     code: 'provider_rejected',
   })
