@@ -65,11 +65,10 @@ describe('GET /deliveries/{id}', () => {
     expect(await ask('evt_1')).toMatchObject({ status: 404, body: { detail: /\?deployment=/ } })
     expect(await ask('evt_2?deployment=dep_1')).toMatchObject({ status: 404 })
     const { body } = await ask('evt_1?deployment=dep_1')
-    const life = { deleted: false, lastStatus: 'running' }
-    expect(body.records).toMatchObject([{ route: 'idp-server', deployment: 'dep_1', state: 'done', life }])
+    expect(body.records).toMatchObject([{ route: 'idp-server', deployment: 'dep_1', state: 'done' }])
     const [applicationId] = world.workspace.applications.keys()
-    const value = { applicationId }
-    expect(body.records[0].steps).toContainEqual({ name: 'application', state: 'recorded', value })
+    const application = { name: 'application', state: 'recorded', value: { applicationId } }
+    expect(body.records[0].steps).toContainEqual(application)
     expect(JSON.stringify(body)).not.toMatch(/sk_|pk_|Shop|@/)
   })
 
