@@ -137,7 +137,8 @@ it('the bundled host with an OpenTelemetry SDK continues the trace of the sender
   expect(host.log.find(({ route }) => route === 'mailer')).toMatchObject({ traceId })
 })
 
-describe('the bundled host, whose log', () => {
+// At the same time, because they mostly wait.
+describe.concurrent('the bundled host, whose log', () => {
   it.each([
     ['is read late, ends when every line is read', true],
     ['is never read, ends when the time to stop is over', false],
