@@ -1,5 +1,10 @@
 /** The client of the example service: the only file that knows the provider's URLs and headers. */
-import { type CallOptions, createProviderClient, type ProviderRequest } from '@org/core/http'
+import {
+  type CallOptions,
+  createProviderClient,
+  type ProviderClientOptions,
+  type ProviderRequest,
+} from '@org/core/http'
 import type * as z from 'zod'
 import { exampleServiceProvider } from './errors.ts'
 import { wireAccount, wireCount, wireItem } from './wire.ts'
@@ -8,20 +13,11 @@ import { wireAccount, wireCount, wireItem } from './wire.ts'
 export const DEFAULT_BASE_URL = 'https://api.example.com'
 
 /** Options of {@link createExampleServiceClient}. */
-export interface ExampleServiceClientOptions {
-  /** The API token. */
+export interface ExampleServiceClientOptions
+  extends Pick<ProviderClientOptions, 'fetch' | 'timeoutMs' | 'wait'> {
   apiToken: string
   /** @default 'https://api.example.com' */
   baseUrl?: string | undefined
-  /** @default globalThis.fetch */
-  fetch?: typeof fetch | undefined
-  /**
-   * Longest time for one call with its retries, in milliseconds.
-   * @default 30_000
-   */
-  timeoutMs?: number | undefined
-  /** Waits between two attempts; tests pass a function that does not. */
-  wait?: ((milliseconds: number, signal: AbortSignal) => Promise<void>) | undefined
 }
 
 /** One item. */
@@ -30,16 +26,9 @@ export interface Item {
   name: string
 }
 
-/**
- * The items of one account. Every method throws an `IntegrationError`, or the signal's reason if the signal ended
- * the call before it had an effect.
- */
+/** The items of one account. Every method throws an `IntegrationError`. */
 export interface ExampleServiceClient {
-  /**
-   * Creates an item. The call is repeated only if the item was certainly not created.
-   *
-   * @throws `provider_rejected`; `outcome_unknown` if the item may have been created
-   */
+  /** @throws `outcome_unknown` if the item may have been created */
   createItem(item: { name: string }, options?: CallOptions): Promise<Item>
   getItem(id: string, options?: CallOptions): Promise<Item>
   countItems(options?: CallOptions): Promise<number>
@@ -67,7 +56,7 @@ export function createExampleServiceClient(options: ExampleServiceClientOptions)
   }
 
   return {
-    async createItem({ name }, options) {
+    createItem({ name }, options) {
       const change = 'the item was created'
       return call({ method: 'POST', path: '/items', json: { name }, change }, wireItem, options)
     },

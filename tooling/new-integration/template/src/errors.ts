@@ -4,7 +4,7 @@ import { wireAccount, wireRefusal } from './wire.ts'
 
 /** Hints for the provider's codes; the set is open. */
 const hints: Readonly<Record<string, string>> = {
-  account_full: 'Delete items that you do not need, or choose a larger plan.',
+  not_found: 'Check the id: the item may have been deleted.',
 }
 
 /** The provider, as errors name it. */

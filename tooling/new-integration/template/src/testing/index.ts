@@ -1,4 +1,4 @@
 /** The provider as an emulator, with failures on demand. */
-export type { ExampleServiceProvider, ExampleServiceProviderOptions } from './provider.ts'
+export type { ExampleServiceProvider } from './provider.ts'
 export { createExampleServiceProvider } from './provider.ts'
 export { createSample } from './sample.ts'

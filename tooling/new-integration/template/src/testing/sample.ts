@@ -6,7 +6,7 @@ import { createExampleServiceProvider } from './provider.ts'
 export function createSample() {
   const credentials = ['dedicated-token', 'shared-token'] as const
   const [apiToken, sharedToken] = credentials
-  const provider = createExampleServiceProvider({ apiTokens: credentials })
+  const provider = createExampleServiceProvider(credentials)
   return {
     definition: exampleService,
     provider,
