@@ -12,6 +12,7 @@ const suites: Readonly<Record<string, string>> = {
   build: 'pnpm install --frozen-lockfile --reporter=append-only && pnpm build',
   'repository checks': 'pnpm --filter @org/tooling --filter @org/server run nightly',
   runtimes: 'node tooling/runtimes/main.ts',
+  outside: 'node tooling/outside/main.ts',
   downloads: 'node --conditions=@org/source packages/idp/test/downloads-check.ts',
   fuzz: 'node --conditions=@org/source apps/server/test/fuzz-run.ts --minutes 20',
   chaos: 'node --conditions=@org/source bench/chaos/main.ts',
