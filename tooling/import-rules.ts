@@ -85,7 +85,10 @@ export const forbidden: IForbiddenRuleType[] = [
   {
     ...only('sandbox', '^apps/sandbox/src/'),
     to: {
-      path: ['^packages/(?!core/)[^/]+/src/(?!testing/index\\.ts$)', '^apps/server/src/(?!host\\.ts$)'],
+      path: [
+        '^packages/(?!core/)[^/]+/src/(?!testing/index\\.ts$)',
+        '^apps/server/src/(?!(host|samples)\\.ts$)',
+      ],
     },
   },
   never(

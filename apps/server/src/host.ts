@@ -12,7 +12,7 @@ import {
 import { createApp } from './app.ts'
 import type { Config } from './config.ts'
 import { createEnvironmentLookup } from './environment.ts'
-import { builtin, type HostedIntegration } from './integrations.ts'
+import { builtin, type HostedIntegration, withVariables } from './integrations.ts'
 import type { createMetrics, Metrics } from './metrics.ts'
 import type { EgressRule } from './outbound/egress-rule.ts'
 import { type Connections, connectBy, createOutbound } from './outbound/outbound.ts'
@@ -133,7 +133,9 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
   let isLeaving = false
   let isDraining = false
   const mounted = integrations.map((each) =>
-    'load' in each ? { name: each.name, load: () => each.load(config) } : each,
+    'load' in each
+      ? { name: each.name, load: async () => withVariables(await each.load(config), environment) }
+      : withVariables(each, environment),
   )
   const names = mounted.map((each) => ('load' in each ? each.name : each.integration.name))
   const providers = new Map(names.map((name) => [name, outbound.provider(name)]))

@@ -1,21 +1,29 @@
-/** The integrations of this host. To add one to its bundle, add an entry here and a line in package.json. */
+/** The integrations of this host. To add one to its bundle, add a line here and a line in package.json. */
 import type { HandlerDependencies, IntegrationDefinition, WebhookHandler } from '@org/core'
 import type { IntegrationPackage } from '@org/core/hosting'
 import type { Config } from './config.ts'
-import { PACKAGE } from './variables.ts'
+import { PACKAGE, PREFIX_OF_PACKAGES } from './variables.ts'
 
-/** An integration that is loaded with its first event, or once the host has started: a host should start fast. */
-interface ConfiguredIntegration {
-  /** The name of its definition. */
-  name: string
-  load: (config: Config) => Promise<IntegrationPackage>
+type Variables = Readonly<Record<string, string | undefined>>
+
+/** The entry `./webhook` of a package. */
+interface HostedPackage extends IntegrationPackage {
+  /** Makes settings from the host's variables for the package, without their prefix. */
+  readSettings?: (variables: Variables) => object
 }
 
-/** An integration of a host: with a part of the configuration, or as its package exports it. */
-export type HostedIntegration = ConfiguredIntegration | IntegrationPackage
+/** An integration that is loaded with its first event, or once the host has started: a host should start fast. */
+interface LazyIntegration {
+  /** The name of its definition. */
+  name: string
+  load: (config: Config) => Promise<HostedPackage>
+}
+
+/** An integration of a host: loaded later, or as its package exports it. */
+export type HostedIntegration = LazyIntegration | HostedPackage
 
 /** The integrations of every host, in the order in which it shows them. */
-export const builtin: readonly ConfiguredIntegration[] = [
+export const builtin: readonly LazyIntegration[] = [
   {
     name: 'mailer',
     load: async ({ mailer }) => withSettings(await import('@org/mailer/webhook'), mailer),
@@ -32,7 +40,17 @@ export const builtin: readonly ConfiguredIntegration[] = [
       return { integration: placeholder, createHandler: createPlaceholderHandler }
     },
   },
+  // Further packages, a line for each.
 ]
+
+/** A package with the settings that it makes of its variables: `API_BASE` from `INTEGRATION_SMS_GATEWAY_API_BASE`. */
+export function withVariables(entry: HostedPackage, environment: Variables): IntegrationPackage {
+  const prefix = `${PREFIX_OF_PACKAGES}${entry.integration.name.replaceAll('-', '_').toUpperCase()}_`
+  const own = Object.entries(environment).flatMap(([name, value]) =>
+    name.startsWith(prefix) && value?.trim() ? [[name.slice(prefix.length), value]] : [],
+  )
+  return entry.readSettings ? withSettings(entry, entry.readSettings(Object.fromEntries(own))) : entry
+}
 
 /** An entry `./webhook` of a package, with the settings of the host for its provider. */
 function withSettings<Settings>(
@@ -55,18 +73,18 @@ function withSettings<Settings>(
  * @returns the integrations, and why a package is none
  */
 export async function importIntegrations(names = '') {
-  const integrations: IntegrationPackage[] = []
+  const integrations: HostedPackage[] = []
   const faults: string[] = []
   for (const name of names.split(/[\s,]+/).filter((each) => PACKAGE.test(each))) {
     try {
-      const { integration, createHandler } = await import(`${name}/webhook`)
+      const { integration, createHandler, readSettings } = await import(`${name}/webhook`)
       const { defineIntegration } = await import('@org/core')
       if (typeof createHandler !== 'function') throw new TypeError('it exports no createHandler')
       if (!integration) throw new TypeError('it exports no integration')
       const taken = [...builtin, ...integrations.map((each) => each.integration)]
       if (taken.some((each) => each.name === integration.name))
         throw new TypeError(`the host has an integration “${integration.name}” already`)
-      integrations.push({ integration: defineIntegration(integration), createHandler })
+      integrations.push({ integration: defineIntegration(integration), createHandler, readSettings })
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
       faults.push(

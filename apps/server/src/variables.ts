@@ -204,7 +204,11 @@ export const variables = z.object({
   IDP_PLATFORM_API_BASE: z.optional(httpUrl),
 })
 
+/** Variables that begin with it belong to packages that the host does not know. */
+export const PREFIX_OF_PACKAGES = 'INTEGRATION_'
+
 /** Whether a variable is the host's own. On Windows, a name in another case is the same variable. */
-export function isOwnName(name: string): boolean {
-  return Object.hasOwn(variables.shape, name.toUpperCase())
+export function isOwnName(given: string): boolean {
+  const name = given.toUpperCase()
+  return name.startsWith(PREFIX_OF_PACKAGES) || Object.hasOwn(variables.shape, name)
 }

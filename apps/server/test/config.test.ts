@@ -225,10 +225,10 @@ describe('a reference to the environment', () => {
   })
 
   it('may name only listed variables in production, and none of the host whatever is listed', () => {
-    const environmentReferences = ['TENANT_B*', 'X', 'PLATFORM_*', 'PLATFORM_API_TOKEN']
+    const environmentReferences = ['TENANT_B*', 'X', 'PLATFORM_*', 'PLATFORM_API_TOKEN', 'INTEGRATION_*']
     const lookup = createEnvironmentLookup(environment, { production: true, environmentReferences })
     expect(lookup('TENANT_B')).toEqual({ value: 'value-2' })
-    for (const name of ['TENANT_TOKEN', 'PLATFORM_API_TOKEN', 'platform_api_token'])
+    for (const name of ['TENANT_TOKEN', 'PLATFORM_API_TOKEN', 'platform_api_token', 'INTEGRATION_SMS_TOKEN'])
       expect(lookup(name)).toEqual(problemOf(name))
   })
 })

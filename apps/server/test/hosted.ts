@@ -12,8 +12,8 @@ import { createBackendApi } from '@org/idp/testing'
 import { createPlatformApi } from '@org/idp-server/testing'
 import { createMailProvider } from '@org/mailer/testing'
 import { createHost, type HostOptions, readConfig } from '../src/host.ts'
-import { builtin } from '../src/integrations.ts'
 import { createNamedHostsRule } from '../src/outbound/egress-rule.ts'
+import { createSamples } from '../src/samples.ts'
 
 // With characters that each encoding writes differently, if the kind of secret allows them.
 const secretOf = (kind: string) => `canary-${kind}-+/"\\&%=`
@@ -39,16 +39,7 @@ export const production = {
 }
 
 /** Further integrations that bring a sample with their emulator. */
-export const samples: readonly IntegrationSample[] = (
-  await Promise.all(
-    builtin.map(async ({ name }) => {
-      // The placeholder has no package of its own.
-      if (name === 'auth') return []
-      const { createSample } = await import(`@org/${name}/testing`)
-      return createSample ? [createSample()] : []
-    }),
-  )
-).flat()
+export const samples = await createSamples()
 
 /** A request that left for a provider. */
 export interface Sent {
@@ -129,18 +120,21 @@ export function createWorld() {
   }
 
   function start({ variables = {}, requestTimeoutMs, ...options }: StartOptions = {}) {
+    const ofSamples = Object.assign(
+      {},
+      ...samples.map((sample) => sample.variables(`http://${hostOf(sample)}`)),
+    )
     const config = readConfig({
       ...variablesAt('http://platform.test', 'http://mail.test', 'http://idp.test'),
       // The mail server of the corpus, whose token is a variable.
       EGRESS_ALLOW: 'mail.example.com',
-      ...Object.assign({}, ...samples.map((sample) => sample.variables(`http://${hostOf(sample)}`))),
       ...variables,
     })
     const idpServer = { ...config.idpServer, settleMs: 0 }
     const egress = createNamedHostsRule({ production: config.production, allow: config.egressAllow })
     return createHost(
       { ...config, requestTimeoutMs: requestTimeoutMs ?? config.requestTimeoutMs, idpServer },
-      { logger: () => {}, egress, ...options, fetch },
+      { logger: () => {}, egress, ...options, environment: { ...ofSamples, ...options.environment }, fetch },
     )
   }
 

@@ -13,7 +13,9 @@ const webhook = (name: string) => `
   import * as z from 'zod'
   const empty = { inputs: z.object({}), outputs: z.object({}), functions: {}, metrics: {}, downloads: [] }
   export const integration = defineIntegration({ name: '${name}', title: 'Twilio', description: 'Sends texts.', events: ['HEALTH_CHECK'], ...empty })
-  export const createHandler = (dependencies) => createWebhookHandler(integration, { health: async () => [] }, dependencies)
+  export const createHandler = ({ given, ...dependencies }) =>
+    createWebhookHandler(integration, { health: async () => given ? [{ name: given, healthy: true }] : [] }, dependencies)
+  export const readSettings = (variables) => ({ given: Object.keys(variables).length > 0 && JSON.stringify(variables) })
 `
 
 beforeAll(() => {
@@ -41,6 +43,20 @@ it('a package of INTEGRATIONS has a webhook, a manifest and a part of the OpenAP
     'twilio',
   ])
   expect(Object.keys((await (await get('/openapi.json')).json()).paths)).toContain('/twilio/webhook')
+})
+
+it('a package makes its settings of the variables with its own name alone', async () => {
+  const { integrations } = await importIntegrations('@acme/twilio')
+  const environment = {
+    INTEGRATION_TWILIO_API_BASE: 'https://twilio.test',
+    INTEGRATION_TWILIO_TOKEN: ' ',
+    INTEGRATION_TWIN_TOKEN: 'of another',
+    PLATFORM_API_TOKEN: 'of the host',
+  }
+  const { send } = startHost({ integrations, environment })
+  expect((await send('twilio', { name: 'HEALTH_CHECK' })).body).toMatchObject({
+    checks: [{ name: '{"API_BASE":"https://twilio.test"}' }],
+  })
 })
 
 it('a package of INTEGRATIONS that is none is a fault, which says what was expected and what was found', async () => {

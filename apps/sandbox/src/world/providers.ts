@@ -2,7 +2,7 @@
 import { type Served, serve } from '@org/core/testing'
 import { createPlatformApi } from '@org/idp-server/testing'
 import { createMailProvider } from '@org/mailer/testing'
-import { createSamples } from './samples.ts'
+import { createSamples } from '@org/server/samples'
 
 /** The user that the examples of the contract name. */
 const SEEDED = { id: 'user_2xPZv8ySAMPLEcQ4sKfT1b9d', first_name: 'Sam', email_address: ['sam@example.com'] }
@@ -36,7 +36,7 @@ export async function startProviders(servers: Pick<Served, 'close'>[]) {
     IDP_PLATFORM_API_KEY: accessToken,
     IDP_PLATFORM_API_BASE: `${identityUrl}/v1`,
   }
-  const samples = createSamples()
+  const samples = await createSamples()
   for (const sample of samples) {
     Object.assign(variables, sample.variables(await start(sample.provider)))
     sample.prepare?.()

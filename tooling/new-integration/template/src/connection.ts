@@ -47,6 +47,6 @@ export async function connect(
 function sharedConnection({ shared, baseUrl = DEFAULT_BASE_URL }: ExampleServiceSettings): Connection {
   if (shared?.apiToken) return { apiToken: shared.apiToken, baseUrl }
   throw new IntegrationError('missing_credentials', 'This host has no shared account.', {
-    hint: 'Set EXAMPLE_SERVICE_SHARED_API_TOKEN on the host, or deploy with a token of your own.',
+    hint: 'Set INTEGRATION_EXAMPLE_SERVICE_SHARED_API_TOKEN on the host, or deploy with a token of your own.',
   })
 }

@@ -21,5 +21,13 @@ export function createHandler({
   return createWebhookHandler(exampleService, handlers, { ...dependencies, secrets })
 }
 
+/** Reads the settings from the variables of a host, which it calls `INTEGRATION_EXAMPLE_SERVICE_API_BASE` and so on. */
+export function readSettings({
+  SHARED_API_TOKEN: apiToken,
+  API_BASE: baseUrl,
+}: Readonly<Record<string, string | undefined>>): ExampleServiceSettings {
+  return { shared: { apiToken }, baseUrl }
+}
+
 export type { ExampleServiceSettings } from './connection.ts'
 export { exampleService as integration } from './integration.ts'

@@ -13,8 +13,8 @@ export function createSample() {
     inputs: { serverType: 'dedicated', apiToken },
     credentials,
     variables: (baseUrl) => ({
-      EXAMPLE_SERVICE_SHARED_API_TOKEN: sharedToken,
-      EXAMPLE_SERVICE_API_BASE: baseUrl,
+      INTEGRATION_EXAMPLE_SERVICE_SHARED_API_TOKEN: sharedToken,
+      INTEGRATION_EXAMPLE_SERVICE_API_BASE: baseUrl,
     }),
     // The examples of the contract name it.
     prepare: () => void provider.items.set('item_1', { id: 'item_1', name: 'A first one' }),
