@@ -11,6 +11,7 @@ import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { toGatewayEvent, toResponse } from '../../bench/deployments/lambda-gateway.ts'
+import { launchNode } from '../../bench/shared/processes.ts'
 import { formsOf, rename } from '../new-integration/names.ts'
 import { packAll } from '../packages/pack.ts'
 import { root } from '../packages/workspace.ts'
@@ -85,6 +86,13 @@ async function release(): Promise<void> {
   await run(folder, `node ${join(root, 'tooling/release/publish.ts')} .`)
 }
 
+async function startHost(environment: Record<string, string>): Promise<string> {
+  cpSync(join(root, 'apps/server/dist/node'), join(user, 'host'), { recursive: true })
+  const host = launchNode('host/node.mjs', { cwd: user, environment: { ...environment, PORT: '0' } })
+  const [, port] = await host.line(/"port":(\d+)/)
+  return `http://127.0.0.1:${port}`
+}
+
 const entries = 'src/index.ts src/webhook.ts src/testing/index.ts'
 const developing = 'tsup vitest typescript@5.9 @types/node'
 
@@ -109,7 +117,7 @@ try {
     ),
   )
   const { mounts, call } = await import(pathToFileURL(join(user, 'mounts.mjs')).href)
-  const all: Record<string, typeof fetch> = mounts({ toEvent: toGatewayEvent, toResponse })
+  const all: Record<string, typeof fetch> = await mounts(startHost, { toEvent: toGatewayEvent, toResponse })
   for (const [name, mount] of Object.entries(all))
     await step(`mounted in ${name}, it answers signed events alone`, async () => {
       const statuses = [(await mount(await call())).status, (await mount(await call(false))).status]

@@ -11,10 +11,11 @@ import { handle as handleLambda } from 'hono/aws-lambda'
 
 export const path = '/carrier-pigeon/webhook'
 export const secret = `whsec_${btoa('a secret of twenty-four b')}`
+const provider = createCarrierPigeonProvider()
 const handle = createHandler({
   platform: createPlatformClient({ baseUrl: 'http://127.0.0.1:9' }),
   shared: { apiToken: 'api-token' },
-  fetch: createCarrierPigeonProvider().fetch,
+  fetch: provider.fetch,
   verify: createVerifier({ secrets: [secret] }),
   logger: () => {},
 })
@@ -31,15 +32,25 @@ app.post(path, express.raw({ type: '*/*' }), async ({ url, method, headers, body
     .send(await response.text())
 })
 
-const send = (server) => (request) => {
-  const { pathname } = new URL(request.url)
-  return fetch(new Request(`http://127.0.0.1:${server.address().port}${pathname}`, request))
-}
+const urlOf = (server) => `http://127.0.0.1:${server.address().port}`
+const sendTo = (url) => (request) => fetch(new Request(url + path, request))
 
-/** @param gateway makes an event of a request, and a response of a result, as AWS does */
-export const mounts = ({ toEvent, toResponse }) => ({
-  Hono: send(serve({ fetch: hono.fetch, port: 0 })),
-  Express: send(app.listen(0)),
+/**
+ * @param startHost starts a host of ours with these variables beside the installed packages, and returns its URL
+ * @param gateway makes an event of a request, and a response of a result, as AWS does
+ */
+export const mounts = async (startHost, { toEvent, toResponse }) => ({
+  'our host': sendTo(
+    await startHost({
+      INTEGRATIONS: '@acme/carrier-pigeon',
+      INTEGRATION_CARRIER_PIGEON_SHARED_API_TOKEN: 'api-token',
+      INTEGRATION_CARRIER_PIGEON_API_BASE: urlOf(serve({ fetch: provider.fetch, port: 0 })),
+      PLATFORM_API_URL: 'http://127.0.0.1:9',
+      PLATFORM_WEBHOOK_SECRET: secret,
+    }),
+  ),
+  Hono: sendTo(urlOf(serve({ fetch: hono.fetch, port: 0 }))),
+  Express: sendTo(urlOf(app.listen(0))),
   'AWS Lambda': async (request) => toResponse(await handleLambda(hono)(await toEvent(request))),
 })
 
