@@ -41,6 +41,14 @@ it('a health check reports by the platform’s record alone if the store has for
   expect(history(host)?.at(-1)).toBe('unhealthy')
 })
 
+it('a health check reports nothing of a deployment that failed, if the platform has missed it', async () => {
+  const host = createHost({ provider: failing(rejected) })
+  await deliver(host.handle, created)
+  Object.assign(host.record() ?? {}, { status: 'running' })
+  expect((await deliver(host.handle, health)).body).toMatchObject({ status: 'unhealthy' })
+  expect(history(host)).toEqual(['deploying', 'failed'])
+})
+
 describe('a deleted deployment', () => {
   it('refuses functions by the platform’s record if the store has forgotten it', async () => {
     const host = createHost()

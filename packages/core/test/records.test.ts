@@ -14,6 +14,7 @@ import {
   failing,
   inFakeTime,
   issuedKey,
+  outputs,
   type ProviderCall,
   unreachableStore,
 } from './fixtures.ts'
@@ -121,6 +122,12 @@ describe('a recorded response', () => {
     const body = { code: 'outcome_unknown', retryable: false }
     expect(await deliver(host.handle, created, { id })).toMatchObject({ status: 409, body })
     expect(host.providerCalls).toHaveLength(1)
+  })
+
+  it('has the outputs of a deployment that are not secret', async () => {
+    const { handle } = createHost()
+    for (const known of [outputs, { region: 'eu' }])
+      expect((await deliver(handle, created, { id })).body).toEqual({ status: 'running', outputs: known })
   })
 
   it('and its log hold no secret of an argument or a result', async () => {
