@@ -11,11 +11,12 @@ const health = (id: string) => ({ name: 'HEALTH_CHECK', deployment: { id, inputs
 const MEBIBYTE = 1024 * 1024
 const overloaded = { status: 503, body: { code: 'overloaded', retryable: true } }
 
-/** A host with a limit of events, and a provider that holds every call until `finish`. */
-function createBusyHost(most: number) {
+/** A host with a limit of events, and a provider and servers that hold every call until `finish`. */
+function createBusyHost(most: number, options: Parameters<typeof createHost>[0] = {}) {
   const { provider, finish } = slowProvider()
   const limit = createConcurrencyLimit(most)
-  const host = createHost({ limit, provider, bodyLimit: 10 * MEBIBYTE })
+  const egress = { refuse: () => undefined, fetch: () => provider().then(() => new Response()) }
+  const host = createHost({ limit, provider, egress, bodyLimit: 10 * MEBIBYTE, ...options })
   const underWay: ReturnType<typeof deliver>[] = []
   return {
     send: (event: object) => deliver(host.handle, event),
@@ -63,32 +64,25 @@ describe('the concurrency limit of a host', () => {
 })
 
 it('servers of deployments that are slow leave most of a host to others', async () => {
-  const slow = Promise.withResolvers<Response>()
-  const limit = createConcurrencyLimit(64)
-  const egress = { refuse: () => undefined, fetch: () => slow.promise }
   const provider = async ({ action }: ProviderCall, context: HandlerContext) => {
     if (action === 'ping') await context.egress.fetch(`https://${context.deployment?.id}.test`)
   }
-  const { handle } = createHost({ limit, egress, provider })
-  const call = (owner: string, server: string) =>
-    deliver(handle, { name: 'HEALTH_CHECK', deployment: { id: server, owner, inputs: {} } })
-  const underWay: ReturnType<typeof call>[] = []
-  const hold = async (owner: string, ...servers: string[]) => {
-    underWay.push(...servers.map((server) => call(owner, server)))
-    await expect.poll(() => limit.active).toBe(underWay.length)
-  }
+  const host = createBusyHost(64, { provider })
+  const call = (owner: string, id: string) => ({
+    name: 'HEALTH_CHECK',
+    deployment: { id, owner, inputs: {} },
+  })
   // Two events for one server, four for one owner, and sixteen for all.
-  await hold('ada', 's1', 's1', 's2')
-  expect(await call('bob', 's1')).toMatchObject(overloaded)
-  await hold('ada', 's3')
-  expect(await call('ada', 's4')).toMatchObject(overloaded)
+  await host.hold(...['s1', 's1', 's2'].map((server) => call('ada', server)))
+  expect(await host.send(call('bob', 's1'))).toMatchObject(overloaded)
+  await host.hold(call('ada', 's3'))
+  expect(await host.send(call('ada', 's4'))).toMatchObject(overloaded)
   for (const owner of ['bob', 'cid', 'dan'])
-    await hold(owner, `${owner}1`, `${owner}2`, `${owner}3`, `${owner}4`)
-  expect(await call('eve', 's4')).toMatchObject(overloaded)
-  expect(await deliver(handle, readOf('dep_17'))).toMatchObject({ status: 200 })
-  slow.resolve(new Response())
-  expect((await Promise.all(underWay)).map(({ status }) => status)).toEqual(Array(16).fill(200))
-  expect(await call('ada', 's1')).toMatchObject({ status: 200 })
+    await host.hold(...[1, 2, 3, 4].map((at) => call(owner, `${owner}${at}`)))
+  expect(await host.send(call('eve', 's4'))).toMatchObject(overloaded)
+  expect(await host.send(readOf('dep_17'))).toMatchObject({ status: 200 })
+  expect(await host.finish()).toEqual(new Set([200]))
+  expect(await host.send(call('ada', 's1'))).toMatchObject({ status: 200 })
 })
 
 describe('the memory for events under way', () => {
