@@ -1,6 +1,6 @@
 /** The capacity of a host: a number of events, and the memory of bodies that arrive and of events under way. */
 import type { PlatformEvent } from '../contract/event.ts'
-import { addTo, overloaded } from './shares.ts'
+import { overloaded, Sums } from './shares.ts'
 
 /** For bodies that arrive, and for events under way. In bytes. */
 const DEFAULT_MEMORY = 64 * 1024 * 1024
@@ -45,7 +45,7 @@ export function createConcurrencyLimit(limit: number, memory = DEFAULT_MEMORY) {
   return {
     /** Events under way. */
     get active(): number {
-      return room.active
+      return room.events.total
     },
     /**
      * Begins with a request.
@@ -62,16 +62,15 @@ class Room {
   readonly limit: number
   readonly memory: number
   readonly unfinished = new Set<Place>()
-  readonly bytesByAddress = new Map<string, number>()
-  readonly eventsByOwner = new Map<string, number>()
-  readonly callersByOrigin = new Map<string, number>()
-  readonly callersByOwner = new Map<string, number>()
-  callers = 0
-  readonly weightByOwner = new Map<string, number>()
+  /** The bytes that have arrived of each address. */
+  readonly arrived = new Sums()
+  /** The events under way of each owner, and the memory for them. */
+  readonly events = new Sums()
+  readonly weights = new Sums()
+  /** The events that call servers of deployments, of each server and of each owner. */
+  readonly byOrigin = new Sums()
+  readonly callers = new Sums()
   readonly known = new Set<string>()
-  active = 0
-  arrived = 0
-  underWay = 0
   shortReads = 0
 
   constructor(limit: number, memory: number) {
@@ -86,7 +85,7 @@ class Room {
    * @returns whether there is
    */
   makeRoom(bytes: number, at: number): boolean {
-    while (this.arrived + this.underWay + bytes > this.memory) {
+    while (this.arrived.total + this.weights.total + bytes > this.memory) {
       let next: Place | undefined
       for (const place of this.unfinished) if (!next || place.givesWayBefore(next, at)) next = place
       if (!next) return false
@@ -196,23 +195,20 @@ export class Place {
       : `of /${route} without a deployment`
     if (name !== 'WEBHOOK_CHALLENGE') {
       const share = Math.max(1, Math.floor(room.limit / 4))
-      if (room.active >= room.limit) throw overloaded('events')
-      if ((room.eventsByOwner.get(owner) ?? 0) >= share) throw overloaded(`events ${whose}`)
+      if (room.events.total >= room.limit) throw overloaded('events')
+      if (room.events.of(owner) >= share) throw overloaded(`events ${whose}`)
     }
     const needed = Math.min(room.memory * SHARE, COPIES * bytes + values * BYTES_PER_VALUE)
     const weight = needed > LIGHT ? needed : 0
     if (weight > 0) {
-      const own = room.weightByOwner.get(owner) ?? 0
-      if (own + weight > room.memory * SHARE) throw overloaded(`large events ${whose}`)
-      if (room.underWay + weight > room.memory * UNDER_WAY) throw overloaded('large events')
+      if (room.weights.of(owner) + weight > room.memory * SHARE) throw overloaded(`large events ${whose}`)
+      if (room.weights.total + weight > room.memory * UNDER_WAY) throw overloaded('large events')
       if (!room.makeRoom(weight, this.#now())) throw overloaded('large requests')
     }
     this.#owner = owner
     this.#weight = weight
-    room.active += 1
-    room.underWay += weight
-    addTo(room.eventsByOwner, owner, 1)
-    addTo(room.weightByOwner, owner, weight)
+    room.events.add(owner, 1)
+    room.weights.add(owner, weight)
   }
 
   /**
@@ -222,31 +218,26 @@ export class Place {
    */
   callServer(origin: string): void {
     if (this.#origins.has(origin)) return
-    const { limit, callers, callersByOrigin, callersByOwner } = this.#room
+    const { limit, callers, byOrigin } = this.#room
     const owner = this.#owner ?? ''
-    const own = callersByOwner.get(owner) ?? 0
-    if (callers >= Math.ceil(limit / 4) || own >= Math.ceil(limit / 16))
+    if (callers.total >= Math.ceil(limit / 4) || callers.of(owner) >= Math.ceil(limit / 16))
       throw overloaded('events that call servers of deployments')
-    if ((callersByOrigin.get(origin) ?? 0) >= Math.ceil(limit * ORIGIN_PART))
+    if (byOrigin.of(origin) >= Math.ceil(limit * ORIGIN_PART))
       throw overloaded('events that call this server')
     this.#origins.add(origin)
-    this.#room.callers += 1
-    addTo(callersByOrigin, origin, 1)
-    addTo(callersByOwner, owner, 1)
+    byOrigin.add(origin, 1)
+    callers.add(owner, 1)
   }
 
   /** Call once, when the request is answered. */
   leave(): void {
     const room = this.#room
     this.#forgetBody()
-    for (const origin of this.#origins) addTo(room.callersByOrigin, origin, -1)
-    room.callers -= this.#origins.size
-    addTo(room.callersByOwner, this.#owner ?? '', -this.#origins.size)
+    for (const origin of this.#origins) room.byOrigin.add(origin, -1)
+    room.callers.add(this.#owner ?? '', -this.#origins.size)
     if (this.#owner === undefined) return
-    room.active -= 1
-    room.underWay -= this.#weight
-    addTo(room.eventsByOwner, this.#owner, -1)
-    addTo(room.weightByOwner, this.#owner, -this.#weight)
+    room.events.add(this.#owner, -1)
+    room.weights.add(this.#owner, -this.#weight)
   }
 
   /**
@@ -254,12 +245,12 @@ export class Place {
    * the most; among these, the slowest.
    */
   givesWayBefore(other: Place, at: number): boolean {
-    const { known, bytesByAddress } = this.#room
+    const { known, arrived } = this.#room
     const [isLate, isOtherLate] = [this.#lateAt < at, other.#lateAt < at]
     if (isLate !== isOtherLate) return isLate
     const [isKnown, isOtherKnown] = [known.has(this.#address), known.has(other.#address)]
     if (!isLate && isKnown !== isOtherKnown) return isOtherKnown
-    const [held = 0, heldByOther = 0] = [this, other].map((each) => bytesByAddress.get(each.#address))
+    const [held, heldByOther] = [arrived.of(this.#address), arrived.of(other.#address)]
     if (!isLate && held !== heldByOther) return held > heldByOther
     return this.#lateAt < other.#lateAt
   }
@@ -272,8 +263,7 @@ export class Place {
 
   #count(bytes: number): void {
     this.#arrived += bytes
-    this.#room.arrived += bytes
-    addTo(this.#room.bytesByAddress, this.#address, bytes)
+    this.#room.arrived.add(this.#address, bytes)
   }
 
   #forgetBody(): void {

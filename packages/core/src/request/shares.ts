@@ -19,20 +19,14 @@ export type Release = (part?: number) => void
 
 /** Shares something between owners. Whoever finds too little left waits. */
 export function createShares({ all, each, what }: SharesOptions) {
-  const inUse = new Map<string, number>()
+  const inUse = new Sums()
   /** In order, but an owner at its limit holds up no other one. */
   const waiting = new Set<() => void>()
-  let total = 0
-
-  const add = (owner: string, amount: number) => {
-    addTo(inUse, owner, amount)
-    total += amount
-  }
 
   /** An amount that is larger than a limit passes alone. */
   function hasRoom(owner: string, amount: number): boolean {
-    const own = inUse.get(owner) ?? 0
-    return (own === 0 || own + amount <= each) && (total === 0 || total + amount <= all)
+    const own = inUse.of(owner)
+    return (own === 0 || own + amount <= each) && (inUse.total === 0 || inUse.total + amount <= all)
   }
 
   return {
@@ -56,12 +50,12 @@ export function createShares({ all, each, what }: SharesOptions) {
       }
       signal?.removeEventListener('abort', end)
       if (!hasRoom(owner, amount)) throw overloaded(what)
-      add(owner, amount)
+      inUse.add(owner, amount)
       let held = amount
       return (part = held) => {
         const back = Math.min(part, held)
         held -= back
-        add(owner, -back)
+        inUse.add(owner, -back)
         for (const tryAgain of waiting) tryAgain()
       }
     },
@@ -73,9 +67,20 @@ export function overloaded(what: string): IntegrationError {
   return new IntegrationError('overloaded', `This host has too many ${what} under way.`, { retryAfter: 1 })
 }
 
-/** Adds to the sum of a name. A sum of nothing takes no memory. */
-export function addTo(sums: Map<string, number>, name: string, amount: number): void {
-  const sum = (sums.get(name) ?? 0) + amount
-  if (sum === 0) sums.delete(name)
-  else sums.set(name, sum)
+/** Sums by name, and of all names. */
+export class Sums {
+  readonly #sums = new Map<string, number>()
+  total = 0
+
+  of(name: string): number {
+    return this.#sums.get(name) ?? 0
+  }
+
+  add(name: string, amount: number): void {
+    const sum = this.of(name) + amount
+    this.total += amount
+    this.#sums.set(name, sum)
+    // A sum of nothing takes no memory.
+    if (sum === 0) this.#sums.delete(name)
+  }
 }
