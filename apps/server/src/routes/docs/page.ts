@@ -53,7 +53,7 @@ function sectionsOf({ paths, components }: OpenApiDocument) {
     const rows = metrics.map(([name, { unit, description }]) => [name, unit, description])
     const content = html`<p><code>POST ${path}</code></p>
 <p>${inline(post.description)}</p>
-${list('Metrics', rows)}${entries.map((entry) => showEntry(entry, find))}`
+${list('Metrics', rows)}${entries.map((entry) => entry.content)}`
     return [{ id: post.tags[0] ?? path, title: post.summary, entries, content }]
   })
   return [
@@ -70,40 +70,29 @@ function entriesOf(path: string, { requestBody, tags, ...operation }: OpenApiOpe
   const events = Object.values(find(schema).discriminator?.mapping ?? {}).map(($ref) => ({ $ref }))
   const calls = events.flatMap((event) => find(find(event).properties?.functionCall).oneOf ?? [event])
   return calls.flatMap((reference) => {
-    const entry = find(reference)
-    const { name, arguments: input, deployment } = entry.properties ?? {}
+    const { properties = {}, description, 'x-effect': effect } = find(reference)
+    const { name, arguments: input, deployment } = properties
     const [title = '', ...aliases] = [name?.const ?? name?.enum ?? []].flat().map(String)
     const responses = operation['x-responses']?.[title] ?? []
     const response = responses.find((each) => nameOf(each) !== 'IgnoredResponse')
-    return response
-      ? {
-          path,
-          title,
-          aliases,
-          /** Its anchor on the page. */
-          id: `${tags[0]}-${title}`,
-          description: entry.description,
-          effect: entry['x-effect'],
-          inputs: input ?? find(deployment).properties?.inputs,
-          response,
-          example: examples[title]?.value,
-        }
-      : []
+    if (!response) return []
+    const { anyOf: forms = [find(response)], properties: { result } = {} } = find(response)
+    const inputs = find(input ?? find(deployment).properties?.inputs)
+    const also = aliases.map((alias) => html`<code>${alias}</code>`)
+    const content = html`<p>${inline(description)}${also.length > 0 ? html` Also called ${listed(also)}.` : ''}</p>
+${fields(effect === undefined ? 'Inputs' : 'Arguments', inputs, find)}
+${result ? fields('Result', find(result), find, true) : forms.map((form, at) => fields(at > 0 ? 'Or' : 'Response', form, find, true))}`
+    const kind = effect === undefined ? '' : mark(effect ? 'once per delivery' : 'reads')
+    const id = `${tags[0]}-${title}`
+    const command = commandOf(path, examples[title]?.value)
+    return { id, title, content: article(id, html`<code>${title}</code>`, content, kind, command) }
   })
 }
 
-/** One event or one function of a webhook, with a command that a reader can paste. */
-function showEntry(entry: ReturnType<typeof entriesOf>[number], find: Find) {
-  const { id, title, aliases, effect, description, inputs, response, path, example } = entry
-  const { anyOf: forms = [find(response)], properties: { result } = {} } = find(response)
-  const also = aliases.map((alias) => html`<code>${alias}</code>`)
-  const content = html`<p>${inline(description)}${also.length > 0 ? html` Also called ${listed(also)}.` : ''}</p>
-${fields(effect === undefined ? 'Inputs' : 'Arguments', find(inputs), find)}
-${result ? fields('Result', find(result), find, true) : forms.map((form, at) => fields(at > 0 ? 'Or' : 'Response', form, find, true))}`
+/** Sends an example. */
+function commandOf(path: string, example: unknown): string {
   const json = JSON.stringify(example, null, 2).replaceAll("'", String.raw`'\''`).replaceAll('\n', '\n  ')
-  const command = `curl ${ORIGIN}${path} \\\n  -H 'content-type: application/json' \\\n  -d '${json}'`
-  const kind = effect === undefined ? '' : mark(effect ? 'once per delivery' : 'reads')
-  return article(id, html`<code>${title}</code>`, content, kind, command)
+  return `curl ${ORIGIN}${path} \\\n  -H 'content-type: application/json' \\\n  -d '${json}'`
 }
 
 /** The fields and headers of an event, and a command that signs one with OpenSSL. */
