@@ -12,11 +12,9 @@ import {
   createHost,
   deleted,
   failing,
-  inFakeTime,
   issuedKey,
   outputs,
   type ProviderCall,
-  unreachableStore,
 } from './fixtures.ts'
 import format4 from './format-4.json' with { type: 'json' }
 
@@ -291,19 +289,6 @@ describe('the progress of a delivery', () => {
     await deliver(createHost({ now, store, provider }).handle, created)
     pass(60 * DAY_MS)
     expect((await store.read('greeter/deployment/dep_1')) !== undefined).toBe(isKept)
-  })
-
-  it('ends the event in its time if a resource can’t be reserved', async () => {
-    const provider = async (_: ProviderCall, { progress }: HandlerContext) =>
-      void (await progress?.reserve('thing/1'))
-    const host = createHost({ provider, store: { ...memoryStore(), reserve: unreachableStore.reserve } })
-    const began = Date.now()
-    const { body, endedAt } = await inFakeTime(async () => {
-      const response = await deliver(host.handle, created, { id })
-      return { ...response, endedAt: Date.now() }
-    })
-    expect(body).toMatchObject({ code: 'overloaded', retryable: true })
-    expect(endedAt - began).toBeLessThan(25_000)
   })
 })
 

@@ -1,5 +1,5 @@
 /** A delivery store that is away or slow. In `lives/`, it fails at any write. */
-import { type DeliveryStore, memoryStore } from '@org/core'
+import { type DeliveryStore, type HandlerContext, memoryStore } from '@org/core'
 import { deliver } from '@org/core/testing'
 import { describe, expect, it, vi } from 'vitest'
 import {
@@ -11,6 +11,7 @@ import {
   deployment,
   greet,
   inFakeTime,
+  type ProviderCall,
   unreachableStore,
 } from './fixtures.ts'
 
@@ -48,6 +49,15 @@ describe('a store that can’t be reached', () => {
     const host = createHost({ now: () => Date.now(), store: { ...unreachableStore, claim } })
     const { result, milliseconds } = await timed(() => deliver(host.handle, greet, { id }))
     expect([result.status, milliseconds < 4_000]).toEqual([503, true])
+  })
+
+  it('ends an event in its time if a resource can’t be reserved', async () => {
+    const provider = async (_: ProviderCall, { progress }: HandlerContext) =>
+      void (await progress?.reserve('thing/1'))
+    const host = createHost({ provider, store: { ...memoryStore(), reserve: unreachableStore.reserve } })
+    const { result, milliseconds } = await timed(() => deliver(host.handle, created, { id }))
+    expect(result.body).toMatchObject({ code: 'overloaded', retryable: true })
+    expect(milliseconds).toBeLessThan(25_000)
   })
 
   it('for a second look at a replay leaves it as it is recorded', async () => {
