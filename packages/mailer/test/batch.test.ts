@@ -1,5 +1,5 @@
 import { runInNewContext } from 'node:vm'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { isMailError, type Message, type MessageResult } from '../src/index.ts'
 import { addressOf, failureOf, idle, message, messages, runMailProvider, runs, sizes } from './support.ts'
 
@@ -161,19 +161,6 @@ describe('an answer to a batch', () => {
     for (const { index, status, messageId } of results)
       if (status === 'sent' && messageId !== 'id') expect(messageId).toBe(ids.get(`A${index}@Example.org`))
   })
-
-  it.each([500, 6_000])('about %i strangers is read once', async (count) => {
-    const To = Array.from({ length: 150 }, (_, index) => `s${index}@b.co`).join()
-    const split = vi.spyOn(String.prototype, 'split')
-    const fetch = async () =>
-      Response.json(
-        Array.from({ length: count }, (_, at) => ({ To: count > 500 ? '' : To, MessageID: `id ${at}` })),
-      )
-    const { results } = await mail.mailer({ fetch }).sendEmails(messages(500))
-    const reads = split.mock.calls.length
-    split.mockRestore()
-    expect([runs(results), reads < 5_000]).toEqual(['500 unknown', true])
-  })
 })
 
 describe('a batch that ends early', () => {
@@ -301,18 +288,6 @@ describe('a stream', () => {
     expect(isOver).toBe(false)
     await calls.answer(1)
     await stopped
-  })
-
-  it('answers readers in the order in which they ask, and nothing after its end', async () => {
-    const stream = mail.mailer({ concurrency: 1 }).streamEmails(source(501).messages)
-    const read = await Promise.all(Array.from({ length: 503 }, () => stream.next()))
-    const over = { done: true, value: undefined }
-    expect(read.map(({ value }) => value?.index)).toEqual([...Array(501).keys(), undefined, undefined])
-    expect(await stream.next()).toEqual(over)
-    const stopped = mail.mailer().streamEmails(messages(3))
-    await stopped.next()
-    await stopped.return?.()
-    expect(await stopped.next()).toEqual(over)
   })
 
   it('throws the error of its source, or why it ended, after the results before it', async () => {

@@ -7,11 +7,8 @@ const { provider, requests } = mail
 const sent = () => JSON.parse(requests[0]?.text ?? '')
 
 const defaults = {
-  tag: 'shop',
-  replyTo: { name: 'Help', address: 'help@example.com' },
-  headers: { 'X-Shop': 'books', Precedence: 'bulk' },
-  metadata: { shop: 'books', region: 'eu' },
-  trackOpens: true,
+  ...{ tag: 'shop', replyTo: { name: 'Help', address: 'help@example.com' }, trackOpens: true },
+  ...{ headers: { 'X-Shop': 'books', Precedence: 'bulk' }, metadata: { shop: 'books', region: 'eu' } },
   trackLinks: 'HtmlOnly',
 } as const
 const filled = {
@@ -19,29 +16,18 @@ const filled = {
   Headers: Object.entries(defaults.headers).map(([Name, Value]) => ({ Name, Value })),
   Metadata: defaults.metadata,
 }
+const own = { tag: 'order', replyTo: 'sales@example.com', trackOpens: false, trackLinks: 'None' }
 
 it.each<[string, object, object, Partial<MailerOptions>?]>([
-  [
-    'the sender and the stream of the mailer',
-    {},
-    { MessageStream: 'broadcast' },
-    { messageStream: 'broadcast' },
-  ],
+  ['the stream of the mailer', {}, { MessageStream: 'broadcast' }, { messageStream: 'broadcast' }],
   ['its own sender', { from: 'Help <help@example.com>' }, { From: 'Help <help@example.com>' }],
   ['a single quote mark', { to: 'Ada "1 <a@b.co>' }, { To: String.raw`"Ada \"1" <a@b.co>` }],
-  [
-    'a name that looks like an address',
-    { to: { name: 'e@b.co, x', address: 'a@b.co' } },
-    { To: '"e@b.co, x" <a@b.co>' },
-  ],
-  ['a domain in capital letters', { to: 'Ada <a@BÜCHER.example>' }, { To: 'Ada <a@xn--bcher-kva.example>' }],
+  ['two addresses', { to: { name: 'e@b.co, x', address: 'a@b.co' } }, { To: '"e@b.co, x" <a@b.co>' }],
+  ['a domain in capitals', { to: 'Ada <a@BÜCHER.example>' }, { To: 'Ada <a@xn--bcher-kva.example>' }],
   ['the defaults of the mailer', {}, filled, { defaults }],
   [
     'its own fields instead of defaults, and texts merged by name',
-    {
-      ...{ tag: 'order', replyTo: 'sales@example.com', trackOpens: false, trackLinks: 'None' },
-      ...{ headers: { 'x-shop': 'music' }, metadata: { shop: 'music' } },
-    },
+    { ...own, headers: { 'x-shop': 'music' }, metadata: { shop: 'music' } },
     {
       ...{ Tag: 'order', ReplyTo: 'sales@example.com', TrackOpens: false, TrackLinks: 'None' },
       Headers: [{ Name: 'x-shop', Value: 'music' }, filled.Headers[1]],
@@ -51,24 +37,19 @@ it.each<[string, object, object, Partial<MailerOptions>?]>([
   ],
 ])('sends a message with %s', async (_, fields, expected, options) => {
   await mail.mailer(options).sendEmail(message(fields))
-  const wire = {
-    From: 'Shop <shop@example.com>',
-    To: 'ann@example.org',
-    Subject: 'Hello',
-    TextBody: 'Hi Ann',
-  }
-  expect(sent()).toEqual({ ...wire, MessageStream: 'outbound', ...expected })
+  const head = { From: 'Shop <shop@example.com>', To: 'ann@example.org', Subject: 'Hello' }
+  expect(sent()).toEqual({ ...head, TextBody: 'Hi Ann', MessageStream: 'outbound', ...expected })
 })
 
 it.each([null, '', []])('counts fields that are %j as absent, so that the default holds', async (none) => {
-  const names = ['from', 'cc', 'bcc', 'replyTo', 'tag', 'messageStream', 'htmlBody', 'body', 'key']
-  const absent = Object.fromEntries([...names, 'trackLinks', 'attachments'].map((name) => [name, none]))
-  const texts = { headers: { 'X-A': '' }, metadata: { order: '' } }
-  const given = none === null ? { ...absent, headers: null, metadata: null } : { ...absent, ...texts }
+  const names = ['from', 'cc', 'bcc', 'replyTo', 'tag', 'messageStream', 'trackLinks', 'attachments']
+  const texts = ['htmlBody', 'body', 'key']
+  const absent = [...names, ...(Array.isArray(none) ? [] : texts)].map((name) => [name, none])
+  const byName =
+    none === null ? { headers: null, metadata: null } : { headers: { 'X-A': '' }, metadata: { order: '' } }
   const mailer = mail.mailer({ defaults: { replyTo: 'help@example.com', tag: 'shop' } })
-  if (Array.isArray(none)) for (const name of ['htmlBody', 'body', 'key']) delete Object(given)[name]
   await mailer.sendEmail(message())
-  await mailer.sendEmail(Object.assign(message(), given))
+  await mailer.sendEmail(Object.assign(message(), Object.fromEntries(absent), byName))
   const [one, other] = requests.map(({ text }) => JSON.parse(text))
   expect(other).toEqual(one)
 })
@@ -100,8 +81,7 @@ it('sends the provider’s own token header only to the provider, and trims the 
     seen.push([new URL(url).host, ...tokens])
     return provider.fetch(input, init)
   }
-  const hosts = [undefined, 'https://mail.example.com']
-  for (const baseUrl of hosts)
+  for (const baseUrl of [undefined, 'https://mail.example.com'])
     await mail.mailer({ fetch, baseUrl, apiToken: ' server-token\n' }).sendEmail(message())
   expect(seen).toEqual([
     ['api.postmarkapp.com', 'server-token', 'server-token'],
@@ -116,8 +96,30 @@ const fail = () => {
   throw new TypeError('secret-words')
 }
 const throwing = new Proxy({}, { get: fail, ownKeys: fail })
+type Row = [what: string, fields: object, paths: string[]]
 
-it.each<[string, object, string[]]>([
+const injections = ['to', 'cc', 'bcc', 'replyTo', 'from'].flatMap((field): Row[] =>
+  ['a@b.co\r\nBcc: eve@b.co', 'a@b.co\n', 'A\r\nBcc: eve@b.co <a@b.co>'].map((text) => [
+    `${JSON.stringify(text)} in ${field}`,
+    { [field]: text },
+    [field],
+  ]),
+)
+const controls = ['\r\nBcc: e@b.co', '\u0000', '\u0085', '\u009b', '\u2028', '\u2029'].map((text): Row => {
+  const lines = { subject: `a${text}`, tag: `a${text}`, messageStream: `a${text}` }
+  const texts = { headers: { 'X-A': text, [text]: '7' }, metadata: { order: text, [text]: '7' } }
+  const attachments = [{ name: text, content: 'SGk=', contentType: 'a/b' }]
+  const places = ['to', ...Object.keys(lines), 'headers.X-A', 'headers', 'metadata.order', 'metadata']
+  const fields = { ...lines, ...texts, to: { name: text, address: 'a@b.co' }, attachments }
+  return [`the control character ${JSON.stringify(text)}`, fields, [...places, 'attachments[0].name']]
+})
+const reserved = [
+  ...['BCC', 'Cc', 'To', 'From', 'Sender', 'Reply-To', 'Subject', 'Date', 'MIME-Version', 'Content-Type'],
+  ...['content-id', 'Return-Path', 'Received-SPF', 'Apparently-To', 'Delivered-To', 'X-Original-To'],
+  ...['X-Envelope-From', 'DKIM-Signature', 'Authentication-Results', 'ARC-Seal', 'Resent-Bcc'],
+].map((name): Row => [`the header ${name}`, { headers: { [name]: 'secret-words' } }, [`headers.${name}`]])
+
+it.each<Row>([
   ['no recipient, subject and body', { to: [], subject: '', textBody: '' }, ['to', 'subject', 'htmlBody']],
   ['an empty recipient', { to: '', cc: ['a@b.c', ''] }, ['to', 'cc[1]']],
   ['two recipients in one text', { to: 'ann@example.org, eve@example.org' }, ['to']],
@@ -126,56 +128,17 @@ it.each<[string, object, string[]]>([
   ['two HTML bodies', { body: '<p>a</p>', htmlBody: '<p>b</p>' }, ['body']],
   ['51 recipients', { to: many, cc: 'b@example.org', bcc: 'c@example.org' }, ['to']],
   ['more than 10 MB', { textBody: 'secret-words'.repeat(900_000) }, ['']],
-  ...['to', 'cc', 'bcc', 'replyTo', 'from'].flatMap((field): [string, object, string[]][] => [
-    [`a line break in ${field}`, { [field]: 'ann@example.org\r\nBcc: eve@example.org' }, [field]],
-    [`a line break after ${field}`, { [field]: 'ann@example.org\n' }, [field]],
-    [`a line break in the name of ${field}`, { [field]: 'A\r\nBcc: eve@example.org <a@b.c>' }, [field]],
-  ]),
-  ...['\r\nBcc: e@b.co', '\u0000', '\u0085', '\u009b', '\u2028', '\u2029'].map(
-    (text): [string, object, string[]] => [
-      `the control character ${JSON.stringify(text)}`,
-      {
-        ...{
-          subject: `a${text}`,
-          tag: `a${text}`,
-          messageStream: `a${text}`,
-          to: { name: text, address: 'a@b.co' },
-        },
-        ...{ headers: { 'X-A': text, [text]: '7' }, metadata: { order: text, [text]: '7' } },
-        attachments: [{ name: text, content: 'SGk=', contentType: 'a/b' }],
-      },
-      [
-        ...['to', 'subject', 'tag', 'messageStream', 'headers.X-A', 'headers', 'metadata.order', 'metadata'],
-        'attachments[0].name',
-      ],
-    ],
-  ),
-  ...[
-    ...['BCC', 'Cc', 'To', 'From', 'Sender', 'Reply-To', 'Subject', 'Date', 'MIME-Version', 'Content-Type'],
-    ...['content-id', 'Return-Path', 'Received-SPF', 'Apparently-To', 'Delivered-To', 'X-Original-To'],
-    ...['X-Envelope-From', 'DKIM-Signature', 'Authentication-Results', 'ARC-Seal', 'Resent-Bcc'],
-  ].map((name): [string, object, string[]] => [
-    `the header ${name}`,
-    { headers: { [name]: 'secret-words' } },
-    [`headers.${name}`],
-  ]),
+  ...[...injections, ...controls, ...reserved],
   ['a header twice', { headers: { 'X-Order': 'a', 'x-order': 'b' } }, ['headers.x-order']],
   ['an endless name', { to: `${'‹'.repeat(999)} <ann@example.org>` }, ['to']],
   // Callers without types send anything.
-  [
-    'an address that is none',
-    { to: [7, { email: 'a@b.co' }], from: ['a@b.c', 'd@e.f'] },
-    ['to[0]', 'to[1]', 'from'],
-  ],
-  [
-    'values of wrong types',
-    { subject: 7, tag: ['a'], trackOpens: 'yes', trackLinks: 'All' },
-    ['subject', 'tag', 'trackOpens', 'trackLinks'],
-  ],
+  ['addresses that are none', { to: [7, { email: 'a@b.co' }], from: ['a@b.c'] }, ['to[0]', 'to[1]', 'from']],
+  ['lines that are no text', { subject: 7, tag: ['a'] }, ['subject', 'tag']],
+  ['values of wrong types', { trackOpens: 'yes', trackLinks: 'All' }, ['trackOpens', 'trackLinks']],
   ['a body that is an object', { textBody: {} }, ['textBody']],
   [
     'numbers that are none',
-    { metadata: { n: Number.NaN, i: 1 / 0 }, key: Number.NaN },
+    { metadata: { n: Number.NaN, i: 1 / 0 }, key: 0 / 0 },
     ['metadata.n', 'metadata.i', 'key'],
   ],
   ['headers that are texts', { headers: ['X-A: b'], metadata: { order: 7n } }, ['headers', 'metadata.order']],
@@ -203,12 +166,10 @@ it('refuses what is no message', async () => {
   }
 })
 
-it.each(['', ' ', 'a\nb', 'tökén'])('is not made with the invalid token %j', (apiToken) => {
+it('is not made with an invalid token or sender, and does not send without a sender', async () => {
   const refusal = { code: 'missing_credentials', retryable: false, effect: 'none' }
-  expect(() => mail.mailer({ apiToken })).toThrow(expect.objectContaining(refusal))
-})
-
-it('is not made with a default sender that is none, and does not send without one', async () => {
+  for (const apiToken of ['', ' ', 'a\nb', 'tökén'])
+    expect(() => mail.mailer({ apiToken })).toThrow(expect.objectContaining(refusal))
   const errors = [{ path: 'options.fromEmail', message: expect.stringContaining('must be one address') }]
   expect(() => mail.mailer({ fromEmail: 'Shop' })).toThrow(expect.objectContaining({ errors }))
   const error = await failureOf(mail.mailer({ fromEmail: '' }).sendEmail(message()))
@@ -228,13 +189,12 @@ it('sends to 50 recipients 10 MB, and refuses one more byte', async () => {
   expect([error.code, requests.length]).toEqual(['invalid_arguments', 2])
 })
 
-it.each<[string, string, string]>([
+it.each([
   ['letters before the @', 'žofie@example.org', 'only ASCII before the @'],
   ['a slash in its domain', 'a@bücher.example/x', 'domain'],
   ['a percent sign in its domain', 'a@b%C3%BCcher.example', 'domain'],
   ['a soft hyphen in its domain', 'a@bü\u00adcher.example', 'domain'],
   ['wide letters in its domain', 'a@ｅxample.org', 'domain'],
-  ['wide digits as its domain', 'a@１２７.0.0.1', 'domain'],
   ['a wide dot in its domain', 'a@bücher。example', 'domain'],
   ['two dots in its domain', 'a@example..org', 'domain'],
   ['two dots in its domain in letters', 'a@bücher..org', 'domain'],
@@ -246,20 +206,17 @@ it.each<[string, string, string]>([
   expect(errors).toEqual([{ path: 'to', message: expect.stringContaining(reason) }])
 })
 
+const faulty = Object.fromEntries(Array.from({ length: 2_000 }, (_, at) => [`X-${at}`, '\n']))
 it.each<[string, Partial<Message>]>([
   ['an address without an end', { to: 'a.'.repeat(1_000_000) }],
   ['a name of quotes', { to: `${'"\\'.repeat(500_000)} <a@b.c>@` }],
   ['a domain of a million letters', { to: `a@${'ü'.repeat(1_000_000)}` }],
   ['a million recipients', { to: Array.from({ length: 1_000_000 }, () => 'nobody') }],
   ['a header’s name of a million letters', { headers: { ['x'.repeat(1_000_000)]: 'a' } }],
-  [
-    '2,000 faults',
-    { headers: Object.fromEntries(Array.from({ length: 2_000 }, (_, at) => [`X-${at}`, '\n'])) },
-  ],
+  ['2,000 faults', { headers: faulty }],
 ])('refuses %s with a short error', async (_, fields) => {
   const { code, message: text, errors } = await failureOf(mail.mailer().sendEmail(message(fields)))
-  expect(code).toBe('invalid_arguments')
-  expect(JSON.stringify([text, errors]).length).toBeLessThan(5_000)
+  expect([code, JSON.stringify([text, errors]).length < 5_000]).toEqual(['invalid_arguments', true])
 })
 
 it.each([
@@ -297,10 +254,11 @@ it.each([
   expect(result).toMatchObject({ rejected: areRejected ? left : [], notice })
 })
 
-it.each([
-  ['MessageID', 'i'.repeat(501)],
-  ['To', 'a@b.cc,'.repeat(15_000)],
-])('does not take an answer with a %s that no provider writes', async (name, text) => {
-  provider.faults.add({ status: 200, body: { ErrorCode: 0, MessageID: 'id-1', [name]: text } })
-  await expect(mail.mailer().sendEmail(message())).rejects.toThrow('an unexpected body')
+it('does not take an answer with an id or recipients that no provider writes', async () => {
+  for (const extreme of [{ MessageID: 'i'.repeat(501) }, { To: 'a@b.cc,'.repeat(15_000) }]) {
+    provider.faults.add({ status: 200, body: { ErrorCode: 0, MessageID: 'id-1', ...extreme } })
+    await expect(mail.mailer().sendEmail(message())).rejects.toThrow('an unexpected body')
+    provider.reset()
+    await mail.mailer().getServer()
+  }
 })

@@ -100,26 +100,6 @@ it('begins no call after its host began to stop, ends those under way, and sends
   sentOnce()
 })
 
-it('mails nobody twice, and everybody once, when the default sender is configured between two deliveries', async () => {
-  const messages = addresses(1_000).map((to, index) => ({
-    ...(index >= 300 && { from: 'Shop <shop@example.com>' }),
-    to,
-    subject: 'News',
-    textBody: 'private words',
-  }))
-  const given = { name: 'FUNCTION_CALL', functionCall: { name: 'sendEmails', arguments: { messages } } }
-  const store = memoryStore()
-  provider.faults.add({ path: '/email/batch', skip: 1, status: 429, headers: { 'retry-after': '120' } })
-  const first = await deliver(handler({ store, shared: { apiToken: 'shared-token' } }), given, {
-    id: 'evt_1',
-  })
-  expect(first.status).toBe(429)
-  expect(provider.messages).toHaveLength(200)
-
-  await deliverAgain(handler({ store }), given, { sent: 1_000, failed: 0, unknown: 0 })
-  expect(sentOnce().size).toBe(1_000)
-})
-
 it.each([
   ['', {}],
   [' and its credentials are lost', { shared: {} }],
