@@ -1,6 +1,9 @@
-import { createServer, type Socket } from 'node:net'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import type { HttpClientOptions, HttpRequest } from '@org/core/http'
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import * as z from 'zod'
+import { inFakeTime } from './fixtures.ts'
 import { runServer } from './http-server.ts'
 
 const server = await runServer()
@@ -11,7 +14,7 @@ function FixedLengthStream() {
   return new TransformStream()
 }
 
-/** The globals by which the client knows a runtime. */
+/** The globals by which the client knows a runtime. `tooling/runtimes` has the runtimes themselves. */
 const runtimes = {
   Node: () => {},
   Bun: () => vi.stubGlobal('Bun', {}),
@@ -49,6 +52,26 @@ it('a POST on Deno has a body that the runtime cannot repeat, even if it is empt
   await server.request({}, { fetch })
   expect(bodies).toEqual([expect.any(Blob), expect.any(Blob), null])
 })
+
+it.each([
+  ['Node', 'unknown'],
+  ['Bun', 'none'],
+] as const)(
+  'a POST on %s whose last piece nobody asks for in time has the effect “%s”',
+  async (runtime, effect) => {
+    runtimes[runtime]()
+    // Workers read two pieces before they connect.
+    const fetch: typeof globalThis.fetch = async (_, init) => {
+      const reader = new Response(init?.body ?? null).body?.getReader()
+      for (const _ of [1, 2]) await reader?.read()
+      return new Promise<never>(() => {})
+    }
+    const failure = await inFakeTime(() =>
+      server.failure({ ...post, json: [1, 2], attemptMs: 1_000 }, { fetch }),
+    )
+    expect(failure).toMatchObject({ kind: 'timeout', effect })
+  },
+)
 
 describe('the error of a transport', () => {
   const coded = (code: string, facts: object = {}) => Object.assign(new Error(code), { code, ...facts })
@@ -93,23 +116,6 @@ describe('the error of a transport', () => {
   })
 })
 
-/** A server below HTTP. */
-async function listen(onConnection: (socket: Socket) => void): Promise<string> {
-  const sockets = new Set<Socket>()
-  const rough = createServer((socket) => {
-    sockets.add(socket)
-    socket.on('error', () => {})
-    onConnection(socket)
-  })
-  await new Promise<void>((resolve) => rough.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    rough.close()
-    for (const socket of sockets) socket.destroy()
-  })
-  const address = rough.address()
-  return `127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`
-}
-
 describe('a call that never reached the server', () => {
   const fails = () => {
     throw new TypeError('the mock has no such route')
@@ -133,17 +139,12 @@ describe('a call that never reached the server', () => {
     ['https', 'no answer', ''],
     ['http', 'an alert of TLS', Uint8Array.of(21, 3, 1, 0, 2, 2, 70)],
   ])('had no effect if the handshake of %s ends with %s', async (scheme, _, answer) => {
-    const host = await listen((socket) => void socket.once('data', () => socket.end(answer)))
-    expect(await server.failure(post, { baseUrl: `${scheme}://${host}` })).toMatchObject(never)
-  })
-
-  it.each([
-    ['a text on Node', 'unknown', 'Node'],
-    ['a stream on Bun', 'none', 'Bun'],
-  ] as const)('has with %s the effect “%s” if its time ends before TLS', async (_, effect, runtime) => {
-    runtimes[runtime]()
-    const baseUrl = `https://${await listen(() => {})}`
-    const failure = await server.failure({ ...post, attemptMs: 1_000 }, { baseUrl })
-    expect(failure).toMatchObject({ kind: 'timeout', effect })
+    const rough = createServer((socket) => {
+      socket.on('error', () => {}).once('data', () => socket.end(answer))
+    })
+    onTestFinished(() => void rough.close())
+    await once(rough.listen(0, '127.0.0.1'), 'listening')
+    const { port } = z.object({ port: z.number() }).parse(rough.address())
+    expect(await server.failure(post, { baseUrl: `${scheme}://127.0.0.1:${port}` })).toMatchObject(never)
   })
 })
