@@ -55,7 +55,7 @@ export function invalidKeys(
  * without a deployment gets the shared keys.
  */
 export async function keysOf({ deployment }: HandlerContext, settings: IdpSettings): Promise<InstanceKeys> {
-  const outputs = await deployment?.outputs(idp.outputs)
+  const outputs = await deployment?.outputs(idp.outputs, { inputsSuffice: true })
   return outputs ?? fromInputs(await deployment?.inputs(idp.inputs), settings)
 }
 

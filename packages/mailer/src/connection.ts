@@ -66,7 +66,7 @@ export function fromInputs(inputs: Inputs<typeof mailer>, settings: MailerSettin
 export async function connect(context: HandlerContext, settings: HostSettings): Promise<MailClient> {
   const { deployment } = context
   if (!deployment) return openMailer(sharedConnection(settings), context, settings)
-  const outputs = await deployment.outputs(mailer.outputs)
+  const outputs = await deployment.outputs(mailer.outputs, { inputsSuffice: true })
   if (!outputs)
     return openMailer(fromInputs(await deployment.inputs(mailer.inputs), settings), context, settings)
   const { apiToken, fromEmail, messageStream, apiUrl } = outputs

@@ -1,5 +1,5 @@
 import type { CallbackOptions, Platform, WriteResult } from '@org/core'
-import { IntegrationError, isIntegrationError } from '@org/core/errors'
+import { IntegrationError, isIntegrationError, shortageOf } from '@org/core/errors'
 import { HttpFailure, readResponse, toHttpFailure, toStatusFailure } from '@org/core/http'
 import ky, { type HTTPError, isHTTPError, isTimeoutError, type Options } from 'ky'
 import { deploymentRecord } from './schema.ts'
@@ -18,6 +18,8 @@ export interface PlatformClientOptions {
   token?: string | undefined
   /** @default globalThis.fetch */
   fetch?: typeof fetch | undefined
+  /** Wraps each attempt with its response, for example in a circuit. An `IntegrationError` of it ends the call. */
+  wrapAttempt?: ((attempt: typeof fetch) => typeof fetch) | undefined
   /**
    * Longest time for one callback with all its attempts, in milliseconds.
    * @default 15_000
@@ -63,14 +65,14 @@ export function createPlatformClient(options: PlatformClientOptions): Platform {
     read: (body: unknown) => Result,
   ): Promise<Result | undefined> {
     const deadline = Date.now() + timeoutMs
-    const transport = options.fetch ?? fetch
+    const { fetch: transport = fetch, wrapAttempt = (attempt) => attempt } = options
     let result: Result | undefined
     // The body is part of the attempt: of its time limit, its retries, and what an observer counts.
-    const attempt: typeof fetch = async (input, init) => {
+    const attempt = wrapAttempt(async (input, init) => {
       const response = await transport(input, init)
       if (response.ok) result = read((await readResponse(response, MAX_RESPONSE_BYTES)).body)
       return response
-    }
+    })
     try {
       await client(baseUrl.replace(/(?<!\/)\/+$/, '') + path, {
         ...request,
@@ -168,14 +170,16 @@ function toHeaderValue(key: string): string {
 function unavailable(cause: HttpFailure, action: string): IntegrationError {
   const { message, retryAfter, status } = cause
   return new IntegrationError('platform_unavailable', `Could not ${action} on the platform: ${message}`, {
-    hint: hintFor(status),
+    hint: hintFor(cause),
     retryAfter,
     provider: { name: 'platform', status },
     cause,
   })
 }
 
-function hintFor(status: number | undefined): string | undefined {
+function hintFor({ status, cause }: HttpFailure): string | undefined {
+  const shortage = shortageOf(cause)
+  if (shortage) return `This host itself has no descriptor, memory or disk left for the call (${shortage}).`
   if (status === 401 || status === 403) return 'Check PLATFORM_API_TOKEN.'
   if (status === undefined) return 'Check PLATFORM_API_URL, and that the platform is up.'
   return status === 404 ? 'Check PLATFORM_API_URL: the 404 response has no JSON body.' : undefined

@@ -1,16 +1,17 @@
 /**
- * A circuit for each account at each origin that an integration calls: while it fails, calls to it fail at once. The
- * failing account of one deployment costs another nothing.
+ * Circuits: while a server fails, calls to it fail at once. There is one for each account at each origin that an
+ * integration calls, so that the failing account of one deployment costs another nothing; and one for the platform.
  */
 import { hash, randomUUID } from 'node:crypto'
 import type { Logger } from '@org/core'
-import { IntegrationError, isIntegrationError } from '@org/core/errors'
+import { type ErrorCode, IntegrationError, isIntegrationError, shortageOf } from '@org/core/errors'
 import {
   BrokenCircuitError,
   type CircuitBreakerPolicy,
   CircuitState,
   circuitBreaker,
   handleWhenResult,
+  type Policy,
   SamplingBreaker,
 } from 'cockatiel'
 
@@ -18,6 +19,8 @@ import {
 const SAMPLING = { threshold: 0.5, duration: 10_000, minimumRps: 2 }
 /** Then one call is let through to see whether the provider is back. */
 const HALF_OPEN_AFTER_MS = 5_000
+/** Calls to the platform at a time: half of the events of a host, so that the others never wait for it. */
+const MOST_CALLBACKS = 250
 /** Of an integration. If there are more, all begin anew. */
 const MAX_CIRCUITS = 1_000
 /** Headers that name an account at a provider. */
@@ -33,9 +36,6 @@ interface CircuitCall {
   isProbe?: boolean | undefined
   headers: Readonly<Record<string, string>>
 }
-
-/** The circuits of one integration. */
-export type Circuits = ReturnType<typeof createCircuits>
 
 /**
  * Makes the circuits of an integration.
@@ -58,12 +58,8 @@ export function createCircuits(integration: string, logger: Logger) {
     const known = circuits.get(key)
     if (known) return known
     if (circuits.size === MAX_CIRCUITS) circuits.clear()
-    const circuit = circuitBreaker(handleWhenResult(isServerError).orWhen(isProviderFailure), {
-      halfOpenAfter: HALF_OPEN_AFTER_MS,
-      breaker: new SamplingBreaker(SAMPLING),
-    })
-    circuit.onStateChange((state) =>
-      logger('warn', `A circuit to ${origin} is ${CircuitState[state]}.`, { integration }),
+    const circuit = createCircuit(handleWhenResult(isServerError).orWhen(isProviderFailure), (state) =>
+      logger('warn', `A circuit to ${origin} is ${state}.`, { integration }),
     )
     circuits.set(key, circuit)
     return circuit
@@ -82,16 +78,56 @@ export function createCircuits(integration: string, logger: Logger) {
         return await circuitOf(call).execute(send)
       } catch (cause) {
         if (!(cause instanceof BrokenCircuitError)) throw cause
-        throw new IntegrationError('provider_error', 'The provider failed too often and is not called now.', {
-          retryAfter: HALF_OPEN_AFTER_MS / 1000,
-          provider: { name: integration },
-          cause,
-        })
+        throw notCalled('provider_error', 'The provider failed too often and is not called now.', integration)
       }
     },
     /** The state of each circuit. */
     states: () => [...circuits.values()].map(({ state }) => circuitStates[state]),
   }
+}
+
+/**
+ * Makes the circuit of the platform, with a limit of calls at a time. An event waits for a platform that hangs, so without
+ * them these events would take the places of all others.
+ */
+export function createPlatformCircuit(logger: Logger) {
+  let underWay = 0
+  // A call that was aborted had its time: also that is a failure.
+  const failure = handleWhenResult(isServerError).orWhen(
+    (error) => !isIntegrationError(error) && !shortageOf(error),
+  )
+  const circuit = createCircuit(failure, (state) =>
+    logger('warn', `The circuit to the platform is ${state}.`),
+  )
+  return {
+    /** Wraps an attempt of a call. It throws `platform_unavailable` at once if the platform is not called now. */
+    wrap:
+      (attempt: typeof fetch): typeof fetch =>
+      async (input, init) => {
+        const refuse = (why: string) => notCalled('platform_unavailable', `The platform ${why}.`, 'platform')
+        if (underWay === MOST_CALLBACKS) throw refuse('has too many calls under way')
+        underWay += 1
+        try {
+          // The library would let it wait for the call that tries whether the platform is back.
+          if (circuit.state === CircuitState.HalfOpen) throw new BrokenCircuitError()
+          return await circuit.execute(() => attempt(input, init))
+        } catch (cause) {
+          if (!(cause instanceof BrokenCircuitError)) throw cause
+          throw refuse('failed too often and is not called now')
+        } finally {
+          underWay -= 1
+        }
+      },
+    states: () => [circuitStates[circuit.state]],
+  }
+}
+
+/** @param onChange receives the new state in words */
+function createCircuit(failure: Policy, onChange: (state: string | undefined) => void): CircuitBreakerPolicy {
+  const breaker = new SamplingBreaker(SAMPLING)
+  const circuit = circuitBreaker(failure, { halfOpenAfter: HALF_OPEN_AFTER_MS, breaker })
+  circuit.onStateChange((state) => onChange(CircuitState[state]))
+  return circuit
 }
 
 /** Whether a call changes nothing. */
@@ -104,12 +140,23 @@ function isServerError(result: unknown): boolean {
   return typeof result === 'object' && result !== null && 'status' in result && Number(result.status) >= 500
 }
 
-/** The host's own errors, such as a lost lease, are no failures of the provider. */
+/** The host's own errors and shortages, such as a lost lease, are no failures of the provider. */
 function isProviderFailure(error: unknown): boolean {
-  return !(error instanceof Error && error.name === 'AbortError') && !isIntegrationError(error)
+  const isAborted = error instanceof Error && error.name === 'AbortError'
+  return !isAborted && !isIntegrationError(error) && shortageOf(error) === undefined
+}
+
+/** The errors of calls that were not made. */
+const ofCircuits = new WeakSet<object>()
+
+function notCalled(code: ErrorCode, message: string, name: string): IntegrationError {
+  const options = { retryAfter: HALF_OPEN_AFTER_MS / 1000, provider: { name } }
+  const error = new IntegrationError(code, message, options)
+  ofCircuits.add(error)
+  return error
 }
 
 /** Whether a call was not made because its circuit is open. */
 export function isCircuitOpen(error: unknown): boolean {
-  return error instanceof Error && error.cause instanceof BrokenCircuitError
+  return typeof error === 'object' && error !== null && ofCircuits.has(error)
 }

@@ -1,7 +1,7 @@
 /** The way out of the host: which connection a call takes, and whether its circuit lets it through. */
 import type { Egress, Logger } from '@org/core'
 import type { OutboundInit } from '@org/core/hosting'
-import { type Circuits, createCircuits, isRead } from './circuit-breaker.ts'
+import { createCircuits, createPlatformCircuit, isRead } from './circuit-breaker.ts'
 import { type EgressRule, refusedBaseUrl } from './egress-rule.ts'
 
 /** A request that is ready to be sent. */
@@ -54,11 +54,14 @@ export function createOutbound(options: {
   logger: Logger
 }) {
   const { connections, egress, logger } = options
-  const known = new Map<string, Circuits[]>()
+  const circuit = createPlatformCircuit(logger)
+  const known = new Map<string, { states(): (string | undefined)[] }[]>([['platform', [circuit]]])
   return {
     /** Sends callbacks to the platform. */
-    platform: (async (input, init) =>
-      connections.kept(await readRequest(input, init))) satisfies typeof fetch,
+    platform: {
+      fetch: (async (input, init) => connections.kept(await readRequest(input, init))) satisfies typeof fetch,
+      wrapAttempt: circuit.wrap,
+    },
     /** Sends the calls of one integration. Its circuits are its own: another provider that is down costs it nothing. */
     provider(integration: string): { fetch: typeof fetch; egress: Egress | undefined } {
       const circuits = createCircuits(integration, logger)
@@ -85,7 +88,7 @@ export function createOutbound(options: {
         },
       }
     },
-    /** The state of each circuit of each integration. */
+    /** The state of each circuit of each integration, and of the platform. */
     circuits: () => new Map([...known].map(([name, all]) => [name, all.flatMap((each) => each.states())])),
   }
 }

@@ -23,9 +23,13 @@ export interface Deployment {
   /**
    * The published outputs, parsed.
    *
+   * @param options.inputsSuffice whether the inputs tell as much: the platform is not asked if the event carries some
    * @returns `undefined` if neither the event nor the platform has outputs that match the schema
    */
-  outputs<Schema extends z.ZodObject>(schema: Schema): Promise<z.output<Schema> | undefined>
+  outputs<Schema extends z.ZodObject>(
+    schema: Schema,
+    options?: { inputsSuffice: boolean },
+  ): Promise<z.output<Schema> | undefined>
 }
 
 /** Writes to the deployment's log on the platform, and to the host's. */

@@ -43,6 +43,7 @@ export function openDeployment(sources: DeploymentSources): OpenDeployment | und
   const { event, traits } = operation
   const given = event.deployment
   if (!given) return undefined
+  const carriesInputs = Object.keys(given.inputs ?? {}).length > 0
   const resolved = new Set<string>()
   let hidden = new Map<string, string>()
   let record: ReturnType<Platform['getDeployment']> | undefined
@@ -79,7 +80,7 @@ export function openDeployment(sources: DeploymentSources): OpenDeployment | und
     },
 
     async inputs(schema) {
-      const isCarried = traits.inputs === 'event' || Object.keys(given.inputs ?? {}).length > 0
+      const isCarried = traits.inputs === 'event' || carriesInputs
       const raw = (isCarried && given.inputs) || (await readInputs())
       const values = withoutBlanks(raw)
       hidden = hiddenFields(schema, values)
@@ -95,12 +96,13 @@ export function openDeployment(sources: DeploymentSources): OpenDeployment | und
       return parsed.data
     },
 
-    async outputs(schema) {
+    async outputs(schema, { inputsSuffice } = { inputsSuffice: false }) {
       if (outputsFrom === 'nowhere') return undefined
       const carried = outputsFrom === 'event' && given.outputs ? withoutBlanks(given.outputs) : undefined
       sources.credentials.add(secretsIn(schema, carried))
       const own = carried && parseInputs(schema, carried, OUTPUTS)
       if (own?.data) return own.data
+      if (inputsSuffice && carriesInputs && outputsFrom === 'event') return undefined
       const published = (await readLiving())?.outputs
       if (!published) return undefined
       sources.credentials.add(secretsIn(schema, published))
