@@ -2,7 +2,8 @@
 
 const job = 'job=~"$job"'
 const route = `${job},route=~"$route"`
-const failures = 'internal_error|provider_error|provider_timeout|platform_unavailable|overloaded'
+const failures =
+  'internal_error|provider_error|provider_timeout|provider_rate_limited|platform_unavailable|overloaded|outcome_unknown|unknown'
 const kind = 'route, event, function'
 
 // Each helper adds the prefix and the suffix of the metric, by the conventions of Prometheus.
@@ -34,6 +35,7 @@ const rows: Record<string, Panel[]> = {
       `topk(15, ${sum(`${kind}, outcome`, `increase(webhook_events_total{${route},outcome!~"ok|ignored|replayed"}[$__range])`)} > 0)`,
     ],
     ['Messages by fate', 'reqps', rate('messages', 'route, fate', route)],
+    ['Owners of failed calls', 'reqps', rate('owner_calls', 'route, owner, outcome', route)],
   ],
   Latency: [
     ['Events', 's', ...[0.5, 0.95, 0.99].map((share) => quantile(share, 'event_duration', 'le', route))],
@@ -58,6 +60,7 @@ const rows: Record<string, Panel[]> = {
   'In flight, and the store': [
     ['Events in flight, of 500', 'short', gauge('webhook_events_in_flight')],
     ['Store: 1 if it takes writes', 'short', gauge('webhook_store_reachable')],
+    ['Shortages of the host', 'reqps', rate('host_shortages', 'instance, resource')],
     ['Hosts by version', 'short', sum('version', gauge('webhook_build_info'))],
   ],
   Process: [

@@ -1,12 +1,13 @@
 /**
  * The metrics of a host, for Prometheus.
  *
- * Every label is a word that the host knows: an integration, a function of its contract, a code. Undeclared names,
- * ids and origins from a request never become labels, so no sender can add series.
+ * Every label but the owner is a word that the host knows: an integration, a function of its contract, a code. Undeclared
+ * names, ids and origins from a request never become labels, and few owners do, so no sender can add many series.
  */
-import type { IntegrationDefinition } from '@org/core'
+import type { EventRecord, IntegrationDefinition } from '@org/core'
+import { shortageOf } from '@org/core/errors'
 import type { OutboundCall, Routes } from '@org/core/hosting'
-import type { Gauge, Histogram, Registry } from 'prom-client'
+import type { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { circuitStates } from './outbound/circuit-breaker.ts'
 import type { Outbound } from './outbound/outbound.ts'
 import { lazily } from './routes/route.ts'
@@ -22,6 +23,8 @@ export interface HostState extends Pick<Outbound, 'circuits'>, Pick<Routes, 'def
 
 /** The metrics of a host. */
 export interface Metrics extends MetricsObserver {
+  /** Counts a request for a path that the host does not have. */
+  askedElsewhere(): void
   /** Loads the library. Earlier events are counted once it is loaded. */
   load(): Promise<Registry>
 }
@@ -36,6 +39,10 @@ const LAG_SAMPLE_MS = 100
 const OWNERS = ['host', 'deployment']
 /** The fates of a message. */
 const FATES = ['sent', 'failed', 'unknown'] as const
+/** What a host can have too little of. */
+const SHORTAGES = ['EMFILE', 'ENFILE', 'ENOMEM', 'ENOSPC']
+/** Owners whose calls are counted: the first ones of which a call failed. */
+const MOST_OWNERS = 100
 /** Stands for every word that the host does not know. */
 const OTHER = 'other'
 
@@ -58,17 +65,26 @@ export function createMetrics(state: HostState): Metrics {
     loaded = await loadCounts(state)
     return loaded
   })
+  /** The owners of which a call failed. */
+  const owners = new Set<string>()
   const count = (write: (counts: Counts) => void) => (loaded ? write(loaded) : void load().then(write))
 
   return {
     load: async () => (await load()).registry,
 
+    askedElsewhere: () =>
+      count(({ events }) => events.add({ route: OTHER, event: OTHER, function: '' }, 'not_found')),
+
     answered(record) {
       const { route, event = OTHER, function: called } = record
-      count(({ events, messages, functions }) => {
+      const { shortage: resource } = record
+      count(({ events, messages, functions, ownerCalls, shortages }) => {
+        if (resource !== undefined) shortages.inc({ resource })
         const name = called === undefined ? '' : functions.get(route)?.has(called) ? called : OTHER
-        const outcome = record.outcome === 'replayed' ? 'replayed' : (record.code ?? record.outcome)
+        const other = record.clock === undefined ? record.outcome : 'future'
+        const outcome = other === 'replayed' || other === 'future' ? other : (record.code ?? other)
         events.add({ route, event, function: name }, outcome, record.durationMs / 1000)
+        countOwner(record, owners, ownerCalls)
         for (const fate of FATES) if (record[fate]) messages.inc({ route, fate }, record[fate])
       })
     },
@@ -95,6 +111,8 @@ export function createMetrics(state: HostState): Metrics {
         return response
       } catch (error) {
         finish(failureOf(error))
+        const resource = shortageOf(error)
+        if (resource !== undefined) count(({ shortages }) => shortages.inc({ resource }))
         throw error
       }
     },
@@ -118,9 +136,9 @@ async function loadCounts({ inFlight, circuits, isStoreReachable, ...routes }: H
     const outcomes = createCounter(`${name}s_total`, `${help}.`, [...labelNames, 'outcome'])
     const durations = createHistogram(`${name}_duration_seconds`, `${help}: how long they took.`, labelNames)
     return {
-      add(labels: Record<string, string>, outcome: string, seconds: number): void {
+      add(labels: Record<string, string>, outcome: string, seconds?: number): void {
         outcomes.inc({ ...labels, outcome })
-        durations.observe(labels, seconds)
+        if (seconds !== undefined) durations.observe(labels, seconds)
       },
     }
   }
@@ -141,6 +159,9 @@ async function loadCounts({ inFlight, circuits, isStoreReachable, ...routes }: H
     ['integration', 'owner'],
   )
   const messages = createCounter('webhook_messages_total', 'Messages by fate.', ['route', 'fate'])
+  const ofShortages = 'Calls and events that failed because this host had too little of something.'
+  const shortages = createCounter('webhook_host_shortages_total', ofShortages, ['resource'])
+  for (const resource of SHORTAGES) shortages.inc({ resource }, 0)
   // A series that begins with 1 has not increased.
   for (const { name } of definitions) {
     for (const owner of OWNERS) credentialsRejected.inc({ integration: name, owner }, 0)
@@ -166,6 +187,12 @@ async function loadCounts({ inFlight, circuits, isStoreReachable, ...routes }: H
     functions: new Map(definitions.map((definition) => [definition.name, namesOf(definition)])),
     credentialsRejected,
     messages,
+    shortages,
+    ownerCalls: createCounter(
+      'webhook_owner_calls_total',
+      `Calls of functions for the first ${MOST_OWNERS} owners of which one failed: ok, or failed.`,
+      ['route', 'owner', 'outcome'],
+    ),
     events: createTally(
       'webhook_event',
       'Events by outcome: ok, ignored, replayed, or the code of the problem',
@@ -179,6 +206,16 @@ async function loadCounts({ inFlight, circuits, isStoreReachable, ...routes }: H
       'callback',
     ]),
   }
+}
+
+/** An owner is counted from its first failure on, so that few are, and those that suffer. */
+function countOwner(record: EventRecord, owners: Set<string>, calls: Pick<Counter, 'inc'>): void {
+  const { route, event, owner = record.deployment, callsOwnServer, outcome } = record
+  // What a sender did wrong, and what a server of the deployment does, no operator of the host can mend.
+  if (owner === undefined || event !== 'FUNCTION_CALL' || callsOwnServer || outcome === 'refused') return
+  const hasFailed = outcome === 'failed' || outcome === 'unknown'
+  if (hasFailed && owners.size < MOST_OWNERS) owners.add(owner)
+  if (owners.has(owner)) calls.inc({ route, owner, outcome: hasFailed ? 'failed' : 'ok' })
 }
 
 /** Observes how late a timer fires, as long as the process lives. */

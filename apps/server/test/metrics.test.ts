@@ -33,12 +33,14 @@ describe('GET /metrics', () => {
   })
 
   it('counts each event by its outcome or the code of its problem, from the first one on', async () => {
-    const { world, send, scrape } = start()
+    const { world, send, get, scrape } = start()
     await send('mailer', calling('sendEmail', mail), { id: 'evt_1' })
     await send('mailer', calling('sendEmail', mail), { id: 'evt_1' })
     await send('mailer', calling('sendEmail', { ...mail, to: 'no address' }))
     await send('auth', { name: 'METRIC_UPDATE' })
     await send('auth', { name: 'NOTHING' })
+    await send('auth', { name: 'METRIC_UPDATE', timestamp: '9999-01-01T00:00:00Z' })
+    await get('/wp-login.php')
     world.mail.faults.add({ status: 503, ...always })
     await send('mailer', calling('getDeliveryStats'))
     const lines = await scrape()
@@ -50,6 +52,8 @@ describe('GET /metrics', () => {
       `${call}"sendEmail",outcome="invalid_arguments"} 1`,
       'webhook_events_total{route="auth",event="METRIC_UPDATE",function="",outcome="ignored"} 1',
       'webhook_events_total{route="auth",event="other",function="",outcome="invalid_event"} 1',
+      'webhook_events_total{route="auth",event="METRIC_UPDATE",function="",outcome="future"} 1',
+      'webhook_events_total{route="other",event="other",function="",outcome="not_found"} 1',
       `${call}"getDeliveryStats",outcome="provider_error"} 1`,
     ])
     expect(lines.join('\n')).toMatch(/^webhook_event_duration_seconds_count\{.*"sendEmail"\} 3$/m)
@@ -123,6 +127,32 @@ describe('GET /metrics', () => {
       await send('mailer', { ...calling('sendEmail', mail), deployment: mailDeployment(id) })
     const rejected = 'webhook_provider_credentials_rejected_total{integration="mailer",owner='
     expect(await scrape()).toEqual(has(`${rejected}"host"} 1`, `${rejected}"deployment"} 2`))
+  })
+
+  it('counts the calls of an owner from the first that fails on, for a hundred owners', async () => {
+    const { world, send, scrape } = start()
+    const call = (owner: string, baseUrl?: string) =>
+      send('mailer', {
+        ...calling('sendEmail', mail),
+        deployment: { ...mailDeployment('dep_1', baseUrl), owner },
+      })
+    const counted = async () =>
+      (await scrape()).filter((line) => line.startsWith('webhook_owner_calls_total')).join('\n')
+    await call('cust_0')
+    world.overrides.set('mail.test', () => Response.json({}, { status: 404 }))
+    // A server of its own is no matter of the operator.
+    world.overrides.set('own.example.com', () => new Response('', { status: 502 }))
+    await call('cust_own', 'https://own.example.com')
+    expect(await counted()).toBe('')
+    for (let at = 0; at <= 100; at += 1) await call(`cust_${at}`)
+    world.overrides.clear()
+    await call('cust_0')
+    const of = (owner: string, outcome: string) =>
+      `webhook_owner_calls_total{route="mailer",owner="${owner}",outcome="${outcome}"} 1`
+    expect((await counted()).split('\n')).toEqual([
+      ...Array.from({ length: 100 }, (_, at) => of(`cust_${at}`, 'failed')),
+      of('cust_0', 'ok'),
+    ])
   })
 
   it('counts how late timers fire, whoever reads the metrics meanwhile', async () => {

@@ -20,6 +20,7 @@ const can = (program: string, what: string) => {
   if (!isThere) process.stderr.write(`SKIPPED: ${what}. It needs ${program}.\n`)
   return isThere
 }
+const hasJq = can('jq', 'the commands of the runbook')
 const hasPromtool = can('promtool', 'the cases of docs/alerts.test.yml')
 const hasSystemd = can('systemd-analyze', 'the rating of the unit')
 
@@ -29,6 +30,15 @@ const shown = panels.flatMap(({ title, targets }) => targets.map(({ expr }) => [
 const alerted = [...alerts.matchAll(/- alert: (\w+)\n(?: +#.*\n)* +expr: (.+)\n/g)].map(
   ([, name = '', expr = '']) => [name, expr] as const,
 )
+/** The first block of each alert in the runbook. */
+const commands = new Map(
+  [...page.matchAll(/^### (\w+)\n\n```(sh|promql)\n(.+)\n```$/gm)].map(
+    ([, name = '', language, command = '']) => [name, { language, command }],
+  ),
+)
+const asked = [...commands].flatMap(([name, { language, command }]) =>
+  language === 'promql' ? [[name, command] as const] : [],
+)
 const metricsOf = (query: string) => query.match(/\b(webhook|process|nodejs)_\w+/g) ?? []
 
 const { operatorToken: OPERATOR_TOKEN } = credentials
@@ -36,6 +46,11 @@ const { world, host, send } = startHost({ createMetrics, variables: { OPERATOR_T
 world.platform.addDeployment(mailDeployment('dep_1'))
 await send('mailer', { name: 'DEPLOYMENT_CREATED', deployment: mailDeployment('dep_1') })
 await send('mailer', calling('sendEmail', mail), { id: 'evt_1' })
+world.mail.faults.add({ method: 'POST', status: 500 })
+await send('mailer', {
+  ...calling('sendEmail', mail),
+  deployment: { ...mailDeployment('dep_1'), owner: 'cust_7' },
+})
 /** The labels of each series of the host, by its name. */
 const series = new Map<string, Set<string>>()
 for (const [, name = '', labels = ''] of ((await (await host.metrics?.load())?.metrics()) ?? '').matchAll(
@@ -45,8 +60,8 @@ for (const [, name = '', labels = ''] of ((await (await host.metrics?.load())?.m
   series.set(name, new Set([...(series.get(name) ?? []), ...names]))
 }
 
-describe('the queries of the dashboard and of the alerts', () => {
-  it.each([...shown, ...alerted])(
+describe('the queries of the dashboard, the alerts and the runbook', () => {
+  it.each([...shown, ...alerted, ...asked])(
     'ask for metrics and labels that a host has, of one job: %s',
     (_, query) => {
       // Prometheus itself has `up`.
@@ -85,11 +100,34 @@ describe('docs/signals.md', () => {
   it('says what to do about every alert, and each has a case', () => {
     expect(alerted).toHaveLength(alerts.match(/alert: \w+/g)?.length ?? 0)
     for (const [name] of alerted) {
-      expect(page).toContain(`\n### ${name}\n`)
+      expect([...commands.keys()]).toContain(name)
       expect(alerts).toContain(`runbook: docs/signals.md#${name.toLowerCase()}\n`)
       expect(read('alerts.test.yml')).toContain(`- alertname: ${name}\n`)
     }
   })
+
+  it.skipIf(!hasJq)(
+    'begins each alert with a command whose filter jq takes, and finds the lines in question',
+    () => {
+      const line = {
+        code: 'outcome_unknown',
+        shortage: 'EMFILE',
+        clock: 'x',
+        level: 'error',
+        reason: 'The cause.',
+      }
+      const filters = [...commands.values()].flatMap(
+        ({ command }) => /jq -[cr] '([^']+)'/.exec(command)?.[1] ?? [],
+      )
+      for (const filter of filters) {
+        const code = /\.code == "(\w+)"/.exec(filter)?.[1] ?? line.code
+        const { stdout, stderr } = spawnSync('jq', ['-c', filter], {
+          input: JSON.stringify({ ...line, code }),
+        })
+        expect([String(stderr), String(stdout) !== ''], filter).toEqual(['', true])
+      }
+    },
+  )
 
   it('has a command that reads the status of a delivery, and shows one of that shape', async () => {
     const status = z.object({ id: z.string(), records: z.array(deliveryStatusSchema.strict()) })
