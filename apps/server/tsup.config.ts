@@ -78,7 +78,11 @@ const bundle: Options = {
 }
 
 export default defineConfig([
-  { ...bundle, outDir: 'dist/node', entry: ['src/runtimes/node.ts', 'src/runtimes/orphans.ts'] },
+  {
+    ...bundle,
+    outDir: 'dist/node',
+    entry: ['node', 'orphans', 'recipient'].map((name) => `src/runtimes/${name}.ts`),
+  },
   { ...bundle, outDir: 'dist/lambda', entry: ['src/runtimes/lambda.ts'] },
   // Vercel makes a function of each file in the folder, and a Worker is uploaded as one.
   { ...bundle, outDir: 'dist/vercel', entry: ['src/runtimes/vercel.ts'], splitting: false },

@@ -31,6 +31,8 @@ export interface Host {
   /** @param peer the network address of the sender */
   fetch: (request: Request, peer?: string | undefined) => Response | Promise<Response>
   logger: Logger
+  /** For the line of the log that tells of the start. */
+  facts: Record<string, unknown>
   metrics: Metrics | undefined
   /** Loads every integration, and what else is loaded when it is first needed. */
   load(): Promise<void>
@@ -128,7 +130,7 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
   }
   const loadPlatform = lazily(async () => {
     const { createPlatformClient } = await import('@org/platform-client')
-    return createPlatformClient({ ...config.platform, fetch: outbound.platform })
+    return createPlatformClient({ ...config.platform, ...outbound.platform })
   })
   let isLeaving = false
   let isDraining = false
@@ -160,24 +162,28 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
     corsOrigins: config.corsOrigins,
     isLeaving: () => isLeaving,
     isDraining: () => isDraining,
-    onUnknownPath: ({ method, path }, request: SentRequest) =>
+    onUnknownPath({ method, path }, request: SentRequest) {
+      metrics?.askedElsewhere()
       logger('warn', 'A request for a path that this host does not have.', {
         ...{ method, path, peer: request[peerKey] ?? 'unknown' },
-      }),
+      })
+    },
     logger,
   })
   const { mailer, idp, idpServer } = config
-  logger('info', 'The host starts.', {
-    ...{ version, revision, store: config.deliveryStore.replace(/:.*/, '') },
-    integrations: names,
-    shared: {
-      mailer: mailer.shared.apiToken !== undefined,
-      idp: idp.shared.secretKey !== undefined,
-      'idp-server': idpServer.platformApiKey !== undefined,
-    },
-  })
+  const sharedTokens: Readonly<Record<string, unknown>> = {
+    mailer: mailer.shared.apiToken,
+    idp: idp.shared.secretKey,
+    'idp-server': idpServer.platformApiKey,
+  }
   for (const warning of config.warnings) logger('warn', warning)
   return {
+    facts: {
+      ...{ version, revision, store: config.deliveryStore.replace(/:.*/, '') },
+      integrations: Object.fromEntries(
+        names.map((name) => [name, { sharedToken: sharedTokens[name] !== undefined }]),
+      ),
+    },
     fetch(request: SentRequest, peer) {
       request[peerKey] = peer
       return app.fetch(request)

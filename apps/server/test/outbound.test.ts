@@ -184,10 +184,14 @@ describe('the circuit of a provider', () => {
   const beforeSend = () => {
     throw new IntegrationError('delivery_in_progress', 'The lease is lost.')
   }
+  const noDescriptor = () => {
+    throw Object.assign(new Error('connect EMFILE 192.0.2.1:443'), { code: 'EMFILE', syscall: 'connect' })
+  }
   it.each<[string, status: number, OutboundInit]>([
     ['a refusal', 422, {}],
     ['a lost lease', 200, { beforeSend }],
     ['a call that its caller ends', 200, { signal: AbortSignal.abort() }],
+    ['a shortage of the host', 200, { beforeSend: noDescriptor }],
   ])('counts no failure for %s', async (_, status, init) => {
     const { url, send } = await startProvider((_, response) => response.writeHead(status).end('{}'))
     await callOften(() => send(url, init))

@@ -58,7 +58,7 @@ describe('the bundled host, told to stop,', () => {
     expect(await host.send('mailer', calling('sendEmail', mail))).toMatchObject({ status: 503 })
     await host.stop(signal)
     expect(await host.exit).toBe(0)
-    expect(host.log.at(-1)?.message).toBe('The host has stopped.')
+    expect(host.log.at(-1)).toMatchObject({ message: 'The host has stopped.', reason: signal })
   })
 
   it('answers every request of a sender that keeps 50 connections busy', async () => {
@@ -158,7 +158,7 @@ describe.concurrent('the bundled host, whose log', () => {
     if (!isRead) return
     const logged = new Set(host.log.map(({ delivery }) => delivery))
     expect(ids.filter((id) => !logged.has(id))).toEqual([])
-    expect(host.log.at(-1)?.message).toBe('The host has stopped.')
+    expect(host.log.at(-1)).toMatchObject({ message: 'The host has stopped.', reason: 'SIGTERM' })
   })
 
   it('has lost its reader, works on', async () => {

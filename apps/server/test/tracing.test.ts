@@ -75,7 +75,7 @@ it('a refusal is no fault, and a fault of the host has its redacted reason', asy
     throw new RangeError('Out of room for ada@example.com.')
   })
   await send(calling('sendEmail', mail))
-  expect(spans().at(-1)?.status.message).toBe('RangeError: Out of room for [address].')
+  expect(spans().at(-1)?.status.message).toBe('RangeError: Out of room for [address]. (mail.test)')
 })
 
 it('the sender’s trace goes on to providers and to the platform, and its baggage does not', async () => {

@@ -128,10 +128,52 @@ export function isIntegrationError(value: unknown): value is IntegrationError {
 
 /**
  * Converts any thrown value into the error that a webhook answers with. Anything else than an
- * {@link IntegrationError}, and a handler that aborts its own call, is an `internal_error` without details.
+ * {@link IntegrationError}, and a handler that aborts its own call, is an `internal_error` without details. A shortage of the
+ * host is `overloaded`.
  */
 export function toIntegrationError(error: unknown): IntegrationError {
   if (isIntegrationError(error) && error.code !== 'aborted') return error
+  const shortage = shortageOf(error)
+  if (shortage) {
+    const sentence = `This host has no descriptor, memory or disk left for it (${shortage}).`
+    return new IntegrationError('overloaded', sentence, { retryAfter: 1, cause: error })
+  }
   const message = 'An internal error occurred. The log of the host has the cause.'
   return new IntegrationError('internal_error', message, { cause: error })
+}
+
+/**
+ * The innermost cause of an error. The errors around it belong to the HTTP client, and may hold a request with its token.
+ */
+export function rootOf(error: unknown): unknown {
+  let link = error
+  for (let depth = 0; link instanceof Error && link.cause instanceof Error && depth < 10; depth += 1)
+    link = link.cause
+  return link
+}
+
+/**
+ * The cause of a failure for a log: its code and its words, such as `CERT_HAS_EXPIRED: certificate has expired`.
+ *
+ * @param url of the call that failed: its host is named, too
+ */
+export function causeOf(error: unknown, url?: string): string {
+  const root = rootOf(error)
+  // One for each address that was tried.
+  if (root instanceof AggregateError) return causeOf(root.errors[0], url)
+  if (!(root instanceof Error)) return 'unknown'
+  const { name, message } = root
+  const code = 'code' in root && typeof root.code === 'string' && !isIntegrationError(root) ? root.code : name
+  const isTold = message.includes(code) || /^(Error|HttpFailure|IntegrationError)$/.test(code)
+  const cause = isTold ? message : `${code}: ${message}`
+  const host = url === undefined ? '' : new URL(url).host
+  return cause.includes(host) ? cause : `${cause} (${host})`
+}
+
+/** What the host itself has too little of, as the system names it: descriptors, memory or disk. Nobody else is at fault. */
+export function shortageOf(error: unknown): string | undefined {
+  const cause = causeOf(error)
+  // The words of SQLite.
+  if (cause.includes('database or disk is full')) return 'ENOSPC'
+  return /\b(EMFILE|ENFILE|ENOMEM|ENOSPC)\b/.exec(cause)?.[1]
 }

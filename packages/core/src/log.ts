@@ -5,6 +5,9 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 export type Logger = (level: LogLevel, message: string, facts?: Record<string, unknown>) => void
 
 const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error']
+/** The more severe of two. */
+export const louder = (one: LogLevel, other: LogLevel) =>
+  LEVELS.indexOf(one) < LEVELS.indexOf(other) ? other : one
 /** Many collectors of logs split longer lines. In characters. */
 const MAX_LINE_LENGTH = 16_000
 /** Longest message, and longest facts, of a line that would be longer. Each character may become an escape of six. */

@@ -39,12 +39,62 @@ describe('the log line of an event', () => {
         status: 200,
         code: undefined,
         replayed: undefined,
-        durationMs: 0,
+        attempt: 1,
+        callsOwnServer: true,
         providerCalls: 2,
+        platformCalls: 0,
+        durationMs: 0,
       },
     })
     await deliver(host.handle, event, { id: 'evt_1' })
     expect(lastLine(host)?.facts).toMatchObject({ outcome: 'replayed', providerCalls: 0 })
+    expect(host.lines).toHaveLength(2)
+  })
+
+  it('is the only one of an event that fails, warns, and loses its reports, and counts its attempts', async () => {
+    const memory = memoryStore()
+    const claim = vi.fn(memory.claim).mockRejectedValueOnce(new Error('connect ECONNREFUSED 192.0.2.1:6379'))
+    const provider = async (_: ProviderCall, { log, fetch }: HandlerContext) => {
+      log.warn('A warning.')
+      await fetch('http://provider.test/').catch((cause: unknown) => {
+        throw new IntegrationError('provider_error', 'It is away.', { cause, provider: { name: 'greeter' } })
+      })
+    }
+    const fetch = () => Promise.reject(new TypeError('fetch failed', { cause: new Error('It broke.') }))
+    const host = createHost({ store: { ...memory, claim }, provider, fetch })
+    host.platform.faults.add({ path: /logs/, status: 422, times: 2 })
+    for (const attempt of [1, 2]) {
+      await deliver(host.handle, { ...greet, deployment }, { id: 'evt_1' })
+      expect(host.lines).toHaveLength(attempt)
+      const lost = expect.stringContaining(' (platform.test)')
+      expect(lastLine(host)).toMatchObject({
+        ...{ level: attempt === 1 ? 'error' : 'warn', message: 'FUNCTION_CALL 502' },
+        facts: {
+          ...{ outcome: 'failed', code: 'provider_error', reason: 'It broke. (provider.test)', attempt },
+          ...{ providerCalls: 1, platformCalls: 1 },
+          notes: expect.arrayContaining([
+            { level: 'warn', message: 'A warning.' },
+            { level: 'warn', message: 'The platform did not receive the log.', reason: lost },
+          ]),
+        },
+      })
+    }
+    expect(host.lines[0]?.facts?.notes).toContainEqual({
+      ...{ level: 'error', message: 'The delivery store is unreachable.' },
+      reason: 'connect ECONNREFUSED 192.0.2.1:6379',
+    })
+  })
+
+  it('has a part of a thousand notes, and says how many there were', async () => {
+    const provider = async (_: ProviderCall, { log }: HandlerContext) => {
+      for (let count = 0; count < 1_000; count += 1) log.info('x'.repeat(1_000))
+    }
+    const host = createHost({ provider })
+    await deliver(host.handle, { ...greet, deployment })
+    expect(JSON.stringify(host.lines).length).toBeLessThan(4_000)
+    expect(lastLine(host)?.facts?.notes).toContainEqual({
+      ...{ level: 'info', message: expect.stringMatching(/^99\d more notes were left out\.$/) },
+    })
   })
 
   it.each([
@@ -52,28 +102,24 @@ describe('the log line of an event', () => {
     ['outcome_unknown', 'warn', 'unknown'],
     ['provider_error', 'warn', 'failed'],
     ['platform_unavailable', 'error', 'failed'],
-  ] as const)(
-    'after %s has the level “%s”, as the line before it, and the outcome “%s”',
-    async (code, level, outcome) => {
-      const host = createHost({ provider: failing(new IntegrationError(code, 'It failed.')) })
-      await deliver(host.handle, { ...calling('count'), deployment })
-      expect(host.lines).toMatchObject([{ level }, { level, facts: { outcome } }])
-      expect(host.record()?.logs).toMatchObject([{ level: 'error' }])
-    },
-  )
+  ] as const)('after %s has the level “%s”, and the outcome “%s”', async (code, level, outcome) => {
+    const host = createHost({ provider: failing(new IntegrationError(code, 'It failed.')) })
+    await deliver(host.handle, { ...calling('count'), deployment })
+    expect(host.lines).toMatchObject([{ level, facts: { outcome, detail: 'It failed.' } }])
+    expect(host.record()?.logs).toMatchObject([{ level: 'error' }])
+  })
 
-  it('has what each line of its event has: route, deployment, delivery and request', async () => {
-    const memory = memoryStore()
-    const claim = vi.fn(memory.claim).mockRejectedValueOnce(new Error('away'))
-    const host = createHost({ store: { ...memory, claim }, provider: failing(new Error('A fault.')) })
+  it('and each line after it have the route, deployment, delivery and request', async () => {
+    const late = Promise.withResolvers<boolean>()
+    const host = createHost({ store: { ...memoryStore(), complete: () => late.promise } })
     const throughProxy = (request: Request) => {
       request.headers.set('x-request-id', 'from-the-proxy.1')
       return host.handle(request)
     }
-    await deliver(throughProxy, created, { id: 'evt_1' })
+    await deliver(throughProxy, { ...greet, deployment }, { id: 'evt_1' })
+    late.resolve(false)
+    await expect.poll(() => host.lines.length).toBeGreaterThan(1)
     const facts = { route: 'greeter', deployment: 'dep_1', delivery: 'evt_1', request: 'from-the-proxy.1' }
-    expect(host.lines.length).toBeGreaterThan(2)
-    expect(host.lines[0]?.message).toContain('store')
     for (const line of host.lines) expect(line).toMatchObject({ facts })
   })
 

@@ -177,8 +177,9 @@ describe('a callback that fails', () => {
     const host = createHost()
     host.platform.faults.add({ path: new RegExp(`${what}s?$`), status: 503, times: 10 })
     expect((await deliver(host.handle, event)).status).toBe(200)
-    const warning = host.lines.find(({ level }) => level === 'warn')
-    expect(warning?.message).toMatch(/^The platform did not receive the (status “\w+”|log|metrics)\.$/)
+    const message = expect.stringMatching(/^The platform did not receive the (status “\w+”|log|metrics)\.$/)
+    const notes = expect.arrayContaining([expect.objectContaining({ level: 'warn', message })])
+    expect(host.lines).toMatchObject([{ level: 'warn', facts: { notes } }])
   })
 
   it('for the files of a download fails it', async () => {

@@ -82,8 +82,7 @@ describe('the words of a provider', () => {
     expect(body).toMatchObject({ detail: `The provider refused: ${clean}. Replace [redacted].` })
     expect(record()?.logs.at(-1)?.message).toContain('“canary words” to [address] with [redacted]')
     expect(JSON.stringify([body, platform.calls.map((call) => call.body)])).not.toContain(token)
-    const messages = lines.map(({ message }) => message)
-    expect(messages).toContain('DEPLOYMENT_CREATED: The provider refused: …. Replace [redacted].')
+    expect(lines.at(-1)?.facts?.detail).toBe('The provider refused: …. Replace [redacted].')
     expect(JSON.stringify(lines)).not.toMatch(/canary|ada@example|token-/)
   })
 

@@ -37,8 +37,8 @@ describe('a store that can’t be reached', () => {
       expect([status, body, headers.get('retry-after')]).toMatchObject([503, { code: 'overloaded' }, '5'])
     }
     expect([host.providerCalls, host.writes()]).toEqual([[], []])
-    const told = host.lines.filter(({ message }) => message === 'The delivery store is unreachable.')
-    expect(told).toHaveLength(3)
+    const facts = { code: 'overloaded', reason: 'connect ECONNREFUSED' }
+    expect(host.lines).toMatchObject(Array(3).fill({ level: 'error', facts }))
     for (const name of ['WEBHOOK_CHALLENGE', 'HEALTH_CHECK', 'METRIC_UPDATE', 'DOWNLOAD_STARTED'])
       expect((await deliver(host.handle, { name, deployment }, { id })).status).toBe(200)
     expect((await deliver(host.handle, calling('count'), { id })).status).toBe(200)
@@ -96,7 +96,7 @@ describe('the end of an event', () => {
     const host = createHost({ store: { ...memory, complete: complete(memory) } })
     const { result, milliseconds } = await timed(() => deliver(host.handle, event, { id }))
     expect([result.body, event !== greet || milliseconds < 2_000]).toMatchObject([first, true])
-    expect(host.lines.some(({ message }) => message === 'The response was not recorded in time.')).toBe(
+    expect(JSON.stringify(host.lines).includes('The response was not recorded in time.')).toBe(
       complete === away,
     )
     expect((await deliver(host.handle, event, { id })).body).toMatchObject(again)

@@ -26,7 +26,8 @@ export function createFunctionHost(
   try {
     const config = readConfig({ ...environment, NODE_ENV }, { isFunction: true })
     const store = createFunctionStore(config.deliveryStore, { recordKeys: config.recordKeys })
-    const { fetch, logger } = createHost(config, { environment, store, ...createRuntime(config) })
+    const { fetch, logger, facts } = createHost(config, { environment, store, ...createRuntime(config) })
+    logger('info', 'The host starts.', facts)
     if (config.deliveryStore === 'memory:') logger('warn', ONE_INSTANCE)
     return fetch
   } catch (error) {

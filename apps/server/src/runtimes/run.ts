@@ -7,6 +7,7 @@ import { createJsonLogger, createRedactor, redactLines } from '@org/core/interna
 import type { Config } from '../config.ts'
 import { createHost, type HostOptions } from '../host.ts'
 import { createMetrics } from '../metrics.ts'
+import { dateCertificates } from '../outbound/certificates.ts'
 import { loadUndici } from '../outbound/transport.ts'
 import { forOwnMachine } from '../own-machine.ts'
 import { openStore } from '../stores/open.ts'
@@ -54,6 +55,7 @@ export async function run(
 ): Promise<void> {
   // A log that nobody reads any more, or a full disk under it, ends no event.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+  dateCertificates()
   const rawLogger = createJsonLogger(config.logLevel, (line) => void process.stdout.write(`${line}\n`))
   const redactor = createRedactor(config.secrets)
   // Without an SDK, nothing of OpenTelemetry is loaded for traces.
@@ -91,12 +93,12 @@ export async function run(
     if (listening === null || typeof listening === 'string') return
     const { address, family, port } = listening
     const name = family === 'IPv6' ? `[${address}]` : address
-    logger('info', `Listening on http://${name}:${port}`, { address, port })
+    logger('info', `Listening on http://${name}:${port}`, { address, port, ...host.facts })
     void warmUp()
   })
   server.maxConnections = MAX_CONNECTIONS
   server.on('error', (error) => {
-    logger('error', `The host can’t listen on ${hostname}, port ${port}: ${error.message}`)
+    logger('error', `The host can’t listen on ${hostname}, port ${port}: ${error.message}`, host.facts)
     process.exit(1)
   })
 
@@ -122,6 +124,7 @@ export async function run(
 
   async function stop(signal: NodeJS.Signals): Promise<void> {
     logger('info', `${signal}: /readyz answers 503, and the host stops when its events are done.`, {
+      reason: signal,
       DRAIN_DELAY_MS: drainDelayMs,
       underWay: drain.underWay,
     })
@@ -133,7 +136,12 @@ export async function run(
     setTimeout(longestMs, undefined, { ref: false }).then(async () => {
       // Only a reader of the log that takes nothing is left.
       if (hasStopped) process.exit(0)
-      const facts = { underWay: drain.underWay, unfinishedWrites: host.unfinishedWrites(), leaseMs }
+      const facts = {
+        reason: signal,
+        underWay: drain.underWay,
+        unfinishedWrites: host.unfinishedWrites(),
+        leaseMs,
+      }
       logger('error', `Some events were not done after ${longestMs} ms. Their claims expire.`, facts)
       process.exit(1)
     })
@@ -141,7 +149,7 @@ export async function run(
     await drain.close(() => host.drain(), drainDelayMs)
     await close()
     await tracing?.flush().catch(() => {})
-    logger('info', 'The host has stopped.')
+    logger('info', 'The host has stopped.', { reason: signal })
     hasStopped = true
     // When the reader has taken every line, or is gone.
     process.stdout.write('', () => process.exit(0))
@@ -150,8 +158,11 @@ export async function run(
   let isStopping = false
   for (const signal of STOP_SIGNALS)
     process.on(signal, () => {
-      // The claims of its events expire.
-      if (isStopping) process.exit(1)
+      if (isStopping) {
+        const facts = { reason: `a second signal, ${signal}`, underWay: drain.underWay }
+        logger('error', 'The host ends before its events do. Their claims expire.', facts)
+        process.exit(1)
+      }
       isStopping = true
       void stop(signal)
     })

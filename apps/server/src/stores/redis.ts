@@ -1,6 +1,7 @@
 /** Connections to one Redis server. A new connection resolves the name anew. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '@org/core'
+import { causeOf } from '@org/core/errors'
 import { createClient } from '@redis/client'
 import { within } from './within.ts'
 
@@ -59,6 +60,7 @@ export function keepConnected(url: string, logger: Logger) {
   let current: { connection: RedisConnection; end: (reason: string) => void; repliedAt: number } | undefined
   let isClosed = false
   let risks = ''
+  let lastReason = ''
 
   async function keep(): Promise<void> {
     let pauseMs = FIRST_PAUSE_MS
@@ -68,23 +70,27 @@ export function keepConnected(url: string, logger: Logger) {
         pauseMs = FIRST_PAUSE_MS
         await use(connection)
       } catch (error) {
-        warn(reasonOf(error))
+        warn(causeOf(error, url))
         await sleep(pauseMs)
         pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)
       }
     }
   }
 
-  const warn = (reason: string) => logger('warn', 'The host can’t reach Redis.', { reason })
+  function warn(reason: string): void {
+    if (reason !== lastReason) logger('warn', 'The host can’t reach Redis.', { reason })
+    lastReason = reason
+  }
 
   /** Resolves when the host needs another connection. */
   async function use(connection: RedisConnection): Promise<void> {
     if (isClosed) return connection.destroy()
     const since = performance.now()
     const { promise: ended, resolve: end } = Promise.withResolvers<string>()
-    connection.on('error', (error) => end(reasonOf(error)))
+    connection.on('error', (error) => end(causeOf(error, url)))
     current = { connection, end, repliedAt: since }
     logger('info', 'The host reached Redis.')
+    lastReason = ''
     void warnOfRisks(connection)
     warn(await ended)
     current = undefined
@@ -104,7 +110,7 @@ export function keepConnected(url: string, logger: Logger) {
   void keep()
   return {
     async sendCommand(command: string[]): Promise<unknown> {
-      if (!current) throw new Error('The host is not connected to Redis.')
+      if (!current) throw new Error(`The host is not connected to Redis: ${lastReason || 'not yet'}`)
       const used = current
       const sentAt = performance.now()
       const timer = setTimeout(() => {
@@ -127,10 +133,4 @@ export function keepConnected(url: string, logger: Logger) {
       current = undefined
     },
   }
-}
-
-/** The message of an error. If several addresses were tried, Node’s own has only a code. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown'
-  return error.message || ('code' in error ? String(error.code) : error.name)
 }

@@ -1,4 +1,5 @@
 import type { DeliveryStore, Logger } from '@org/core'
+import { causeOf } from '@org/core/errors'
 import { within } from './within.ts'
 
 /** Orchestrators wait for `/readyz` for two seconds or less. */
@@ -36,7 +37,7 @@ export function watchStore(store: Pick<DeliveryStore, 'probe'>, logger: Logger, 
       await within(LONGEST_PROBE_MS, store.probe(), `It took no write within ${LONGEST_PROBE_MS} ms.`)
       note()
     } catch (error) {
-      note(error instanceof Error ? error.message : 'unknown')
+      note(causeOf(error))
     }
     return isReachable === true
   }

@@ -6,12 +6,12 @@ import { createRedactor, type Redactor } from '../redact.ts'
 
 export type ResponseBody = Record<string, unknown>
 
-/** Messages by their fate, and the provider's ids of those that were sent. */
+/** Messages by their fate, and each with the provider's id if it was sent. */
 export interface Fates {
   sent: number
   failed: number
   unknown: number
-  ids: string[]
+  messages: { messageId: string | null; status: 'sent' | 'failed' | 'unknown' }[]
 }
 
 /** The response to an event (contract §2), before it becomes a `Response`. Either `body` or `json` is set. */

@@ -5,6 +5,8 @@ import {
   IntegrationError,
   type IntegrationErrorOptions,
   isIntegrationError,
+  shortageOf,
+  toIntegrationError,
 } from '../errors.ts'
 import { readJson } from '../json.ts'
 import { maskAddresses } from '../log.ts'
@@ -246,6 +248,7 @@ function toProviderError(
     cause: failure.cause ?? failure,
   }
   if (inDoubt) return unknownOutcome(`It is not known whether ${change}: ${failure.message}`, options)
+  if (shortageOf(failure)) return toIntegrationError(options.cause)
   if (failure.status === 401 && failure.isOwnForm) {
     const { title, rejectedHint: hint } = provider.credentials
     const sentence = `${provider.title} does not accept the ${title}.`

@@ -1,4 +1,5 @@
 /** Responses, and the failures of calls: whether a call may have taken effect. */
+import { rootOf } from '../errors.ts'
 import { readJson } from '../json.ts'
 
 /** The answer to 500 mails has 3,500 values. */
@@ -242,17 +243,6 @@ const NOT_NOW = [408, 425, 503]
 export function effectOf(status: number, isOwnForm = false): HttpFailure['effect'] {
   if (NOT_NOW.includes(status)) return isOwnForm ? 'none' : 'unknown'
   return status >= 300 && status < 500 ? 'none' : 'unknown'
-}
-
-/**
- * The innermost cause alone: the errors around it belong to the HTTP client and hold the request with its token,
- * and an error may end up in a log.
- */
-function rootOf(error: unknown): unknown {
-  let link = error
-  for (let depth = 0; link instanceof Error && link.cause instanceof Error && depth < 10; depth += 1)
-    link = link.cause
-  return link
 }
 
 /** The failure of a call that the caller, or the event's deadline, ended. */

@@ -4,9 +4,10 @@ import * as z from 'zod'
 import type { EventName, PlatformEvent } from '../contract/event.ts'
 import type { FunctionDefinition } from '../contract/integration.ts'
 import type { EventResponse, Fates } from '../delivery/response.ts'
-import type { ErrorCode, IntegrationError } from '../errors.ts'
-import type { Logger, LogLevel } from '../log.ts'
+import { causeOf, type ErrorCode, type IntegrationError, shortageOf } from '../errors.ts'
+import { cutText, type Logger, type LogLevel, louder } from '../log.ts'
 import { type Redactor, textForLog } from '../redact.ts'
+import { type HashAddress, type Recipients, recipientsByLine } from './recipients.ts'
 
 /** The log line of an event, with the fates of the messages that it was to send. */
 export type EventRecord = Partial<Fates> & {
@@ -16,6 +17,8 @@ export type EventRecord = Partial<Fates> & {
   event: EventName | undefined
   /** The function that the sender named; it may not exist. */
   function: string | undefined
+  /** The platform's customer, if the event names it. */
+  owner?: string | undefined
   deployment: string | undefined
   delivery: string | undefined
   /** One attempt of a delivery: the request's `x-request-id`, or an id of its own. */
@@ -24,24 +27,43 @@ export type EventRecord = Partial<Fates> & {
   peer: string | undefined
   /** `partial`: some messages failed. `unknown`: some effect may have happened. */
   outcome: 'ok' | 'partial' | 'unknown' | 'ignored' | 'replayed' | 'refused' | 'failed'
-  /** The fates of the messages that it sent, and the provider's ids of the first ones. */
+  /** The fates of the messages that it sent. */
   sent?: number
   failed?: number
   unknown?: number
+  /** The provider's ids of the first messages, and keyed hashes of their recipients. */
   messageIds?: string[]
+  recipients?: Recipients
   /** The HTTP status. */
   status: number
   /** The code of a failure. */
   code: ErrorCode | undefined
-  replayed: boolean | undefined
-  durationMs: number
-  /** HTTP requests to the provider, retries included. */
-  providerCalls: number
-  /** The cause of a fault in the host. */
+  /** The sentence of a failure. */
+  detail?: string
+  /** The cause of a failure: a code, the words of the error, and the host that was called. */
   reason?: string
+  /** What the host itself had too little of, such as `EMFILE`. */
+  shortage?: string | undefined
   /** The stack frames of a fault in the host. */
   at?: string[]
+  replayed: boolean | undefined
+  /** How often the subject of the event was claimed: of a call, its attempts. */
+  attempt: number | undefined
+  /** Whether it called a server of the deployment, for which no operator of the host can do anything. */
+  callsOwnServer?: boolean
+  /** HTTP requests to the provider and to the platform, retries included. */
+  providerCalls: number
+  platformCalls: number
+  durationMs: number
+  /** The times of an event of the future, and of the host's clock. */
+  timestamp?: string
+  clock?: string
+  /** What else happened: entries for the deployment's log, reports that got lost, trouble with the store. */
+  notes?: Note[]
 }
+
+/** A part of an event's line, with facts. */
+type Note = Record<string, unknown> & { level: LogLevel; message: string }
 
 /** One HTTP request that is about to leave. */
 export interface OutboundCall {
@@ -83,7 +105,21 @@ export interface Trace {
   deliveryId: string | undefined
   isVerified: boolean
   readonly requestId: string
+  attempt: number | undefined
+  /** Whether the function of the event sends messages. */
+  sends: FunctionDefinition['sends']
+  callsOwnServer: boolean
+  /** Set for an event of the future. */
+  clock: Pick<EventRecord, 'timestamp' | 'clock'> | undefined
+  /** The last URL that was called. */
+  readonly called: { provider?: string; platform?: string }
   providerCalls: number
+  platformCalls: number
+  /** Why the last call to the provider failed. A batch goes on after it. */
+  failedCall: string | undefined
+  readonly notes: Note[]
+  /** Whether the line of the event is written. */
+  isLogged: boolean
   /** Knows the secrets of the host alone: a tenant must not hide who it is by a secret that is its own name. */
   readonly host: Redactor
   /** Knows the credentials of the host and of the deployment. */
@@ -101,30 +137,50 @@ export function createTrace(host: Redactor, { headers }: Pick<Request, 'headers'
   const redactor = credentials.extend()
   const given = headers.get('x-request-id') ?? ''
   const requestId = REQUEST_ID.test(given) ? given : crypto.randomUUID()
-  const facts = { event: undefined, deliveryId: undefined, isVerified: false, requestId, providerCalls: 0 }
-  return { ...facts, host, credentials, redactor }
+  return {
+    ...{ event: undefined, deliveryId: undefined, isVerified: false, requestId, attempt: undefined },
+    sends: undefined,
+    ...{
+      callsOwnServer: false,
+      clock: undefined,
+      called: {},
+      providerCalls: 0,
+      platformCalls: 0,
+      failedCall: undefined,
+    },
+    ...{ notes: [], isLogged: false, host, credentials, redactor },
+  }
 }
 
 /** The fields that all lines of one event have. */
 function identify(route: string, { event, deliveryId, requestId, host }: Trace) {
-  const deployment = event?.deployment?.id
+  const { id: deployment, owner } = event?.deployment ?? {}
   return {
     route,
+    ...(owner !== undefined && { owner: textForLog(host, owner) }),
     deployment: deployment && textForLog(host, deployment),
     delivery: deliveryId && textForLog(host, deliveryId),
     request: textForLog(host, requestId),
   }
 }
 
-/** A logger whose lines name the event that they belong to. It does not redact the rest of a line. */
+/**
+ * A logger for what happens during an event. It becomes a part of the event's line, or a line of its own if that is
+ * written already. It does not redact.
+ */
 export function createEventLogger(logger: Logger, route: string, trace: Trace): Logger {
-  return (level, message, facts) => logger(level, message, { ...identify(route, trace), ...facts })
+  return (level, message, facts) =>
+    trace.isLogged
+      ? logger(level, message, { ...identify(route, trace), ...facts })
+      : void trace.notes.push({ level, message, ...facts })
 }
 
 const one = z.object({ messageId: z.string() })
 const many = z.object({
   ...{ sent: z.int(), failed: z.int(), unknown: z.int() },
-  results: z.array(z.object({ messageId: z.string().nullable() })),
+  results: z.array(
+    z.object({ messageId: z.string().nullable(), status: z.enum(['sent', 'failed', 'unknown']) }),
+  ),
 })
 
 /**
@@ -137,35 +193,42 @@ export function fatesOf(
   { body, error }: Pick<EventResponse, 'body' | 'error'>,
 ): Fates | undefined {
   if (!definition?.sends) return undefined
-  const none = { sent: 0, failed: 0, unknown: 0, ids: [] }
+  const none = { sent: 0, failed: 0, unknown: 0, messages: [] }
   if (error) {
     if (definition.sends === 'many' || error.retryable) return undefined
     return error.code === 'outcome_unknown' ? { ...none, unknown: 1 } : { ...none, failed: 1 }
   }
   if (definition.sends === 'one') {
     const { data } = one.safeParse(body?.result)
-    return data && { ...none, sent: 1, ids: [data.messageId] }
+    return data && { ...none, sent: 1, messages: [{ ...data, status: 'sent' }] }
   }
   const { data } = many.safeParse(body?.result)
   if (!data) return undefined
   const { results, ...counts } = data
-  return { ...counts, ids: results.flatMap(({ messageId }) => messageId ?? []) }
+  return { ...counts, messages: results }
 }
 
-/** The most message ids in one line. */
-const IDS_OF_LINE = 200
+/** The longest notes of a line, in characters. The rest is counted. */
+const LONGEST_NOTES = 2_000
+const LONGEST_NOTE = 500
 
 /** Writes the log line of an event, and passes it to the observer. */
-export function logEvent(
-  { logger, observer }: { logger: Logger; observer: Observer },
+export async function logEvent(
+  {
+    logger,
+    observer,
+    hashAddress,
+  }: { logger: Logger; observer: Observer; hashAddress?: HashAddress | undefined },
   route: string,
   response: EventResponse,
   trace: Trace,
   { peer, durationMs }: Pick<EventRecord, 'peer' | 'durationMs'>,
-): void {
-  const { event, providerCalls, host, redactor } = trace
-  const { ids = [], ...counts } = response.fates ?? {}
+): Promise<void> {
+  const { event, attempt, providerCalls, platformCalls, clock, host, notes } = trace
+  const { messages: _, ...counts } = response.fates ?? {}
   const called = event?.name === 'FUNCTION_CALL' ? event.functionCall.name.slice(0, 80) : undefined
+  const [first, ...others] = await recipientsByLine(response, trace, hashAddress)
+  trace.isLogged = true
   const record: EventRecord = {
     ...identify(route, trace),
     event: event?.name,
@@ -173,24 +236,36 @@ export function logEvent(
     peer,
     outcome: outcomeOf(response),
     ...counts,
-    ...(ids.length > 0 && { messageIds: ids.slice(0, IDS_OF_LINE) }),
+    ...first,
     status: response.status,
     code: response.error?.code,
+    ...explain(response, trace),
     replayed: response.replayed,
-    durationMs,
-    providerCalls,
-    ...faultOf(response.error, redactor),
+    ...{ attempt, providerCalls, platformCalls, durationMs },
+    ...(trace.callsOwnServer && { callsOwnServer: true }),
+    ...clock,
+    ...(notes.length > 0 && { notes: shorten(notes) }),
   }
+  const level = record.outcome === 'unknown' || clock ? 'warn' : levelOfFailure(response.error)
   logger(
-    record.outcome === 'unknown' ? 'warn' : response.error ? levelOfFailure(response.error) : 'info',
+    notes.reduce((loudest, note) => louder(loudest, note.level), level),
     `${event?.name ?? 'refused'} ${response.status}`,
     record,
   )
-  for (let at = IDS_OF_LINE; at < ids.length; at += IDS_OF_LINE) {
-    const messageIds = ids.slice(at, at + IDS_OF_LINE)
-    logger('info', 'Further messages', { ...identify(route, trace), messageIds })
-  }
+  for (const more of others) logger('info', 'Further messages', { ...identify(route, trace), ...more })
   observer.answered?.(record)
+}
+
+/** Keeps a line readable, and below the length at which a logger cuts it. */
+function shorten(notes: readonly Note[]): Note[] {
+  let length = 0
+  const short = notes.map((note) => ({ ...note, message: cutText(note.message, LONGEST_NOTE) }))
+  const kept = short.filter((note) => {
+    length += JSON.stringify(note).length
+    return length <= LONGEST_NOTES
+  })
+  const left = notes.length - kept.length
+  return left === 0 ? kept : [...kept, { level: 'info', message: `${left} more notes were left out.` }]
 }
 
 /** Failures at which somebody should look. The operator of the host can act on few of them. */
@@ -207,9 +282,9 @@ const WARNINGS: readonly ErrorCode[] = [
 const FAULTS: readonly ErrorCode[] = ['internal_error', 'platform_unavailable']
 
 /** How loud a failure is in the log of the host. */
-export function levelOfFailure({ code }: Pick<IntegrationError, 'code'>): LogLevel {
-  if (FAULTS.includes(code)) return 'error'
-  return WARNINGS.includes(code) ? 'warn' : 'info'
+function levelOfFailure(error: IntegrationError | undefined): LogLevel {
+  if (error && FAULTS.includes(error.code)) return 'error'
+  return error && WARNINGS.includes(error.code) ? 'warn' : 'info'
 }
 
 function outcomeOf({ status, body, error, replayed, fates }: EventResponse): EventRecord['outcome'] {
@@ -219,15 +294,35 @@ function outcomeOf({ status, body, error, replayed, fates }: EventResponse): Eve
   return status < 500 ? 'refused' : 'failed'
 }
 
-/** The cause of a fault, which the response does not show. */
-function faultOf(error: IntegrationError | undefined, redactor: Redactor) {
-  if (error?.code !== 'internal_error' && error?.code !== 'outcome_unknown') return undefined
-  const { cause } = error
-  if (!(cause instanceof Error)) return undefined
-  const frames = cause.stack?.split('\n').filter((line) => /^ +at /.test(line)) ?? []
+/** The longest sentence and cause in a line, in characters. */
+const LONGEST_REASON = 500
+
+/**
+ * Why an event failed, or some of its messages. The provider's own words are left out, because they may quote personal
+ * data. Each text is redacted before it is cut: half a secret would not be recognised.
+ */
+function explain({ error, fates }: EventResponse, { redactor, called, failedCall }: Trace) {
+  const clean = (text: string) => textForLog(redactor, text).slice(0, LONGEST_REASON)
+  if (!error)
+    return (fates?.failed || fates?.unknown) && failedCall ? { reason: clean(failedCall) } : undefined
+  const { code, message, hint, provider, cause } = error
+  const sentence = withoutQuotes(hint ? `${message} ${hint}` : message, provider?.message)
+  const isFault = code === 'internal_error' || code === 'outcome_unknown'
+  // The causes of other failures are of the sender's making, and may quote it.
+  const isTold = cause !== undefined && (isFault || provider !== undefined || error.status >= 500)
+  const url = provider && (provider.name === 'platform' ? called.platform : called.provider)
+  const stack = isFault && cause instanceof Error ? cause.stack?.split('\n') : undefined
   return {
-    // Redacted before it is cut: half a secret would not be recognised.
-    reason: textForLog(redactor, `${cause.name}: ${cause.message}`).slice(0, 500),
-    at: redactor.data(frames.slice(0, 5)),
+    detail: clean(sentence),
+    ...(isTold && { reason: clean(causeOf(cause, url)), shortage: shortageOf(cause) }),
+    ...(stack && { at: redactor.data(stack.filter((line) => /^ +at /.test(line)).slice(0, 5)) }),
   }
+}
+
+/** A sentence with the provider's own words left out. */
+function withoutQuotes(sentence: string, words = ''): string {
+  return words
+    .split('\n')
+    .filter((line) => line.length >= 4)
+    .reduce((rest, line) => rest.replaceAll(line, '…'), sentence)
 }

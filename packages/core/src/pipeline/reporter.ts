@@ -9,9 +9,8 @@ import type {
   WriteResult,
 } from '../contract/platform.ts'
 import type { IntegrationError } from '../errors.ts'
-import { cutData, cutText, escapeInvisible, type Logger, type LogLevel } from '../log.ts'
+import { cutData, cutText, escapeInvisible, type Logger } from '../log.ts'
 import { dataForLog, type Redactor, textForLog } from '../redact.ts'
-import { levelOfFailure } from './event-log.ts'
 
 interface ReporterOptions {
   platform: Platform
@@ -24,6 +23,8 @@ interface ReporterOptions {
   /** Throws if the event has lost its claim. */
   ensureClaimed: (() => void) | undefined
   logger: Logger
+  /** Why the platform did not receive a report. */
+  reasonOf: (error: unknown) => string
   redactor: Redactor
   now: () => number
 }
@@ -48,30 +49,24 @@ export class Reporter {
 
   get log(): DeploymentLog {
     const add = (level: LogEntry['level']) => (message: string, data?: LogEntry['data']) =>
-      void this.#entries.push(this.#toEntry(level, message, data))
+      void this.#entries.push(this.#note(this.#toEntry(level, message, data)))
     this.#log ??= {
       info: add('info'),
       warn: add('warn'),
       error: add('error'),
       done: (message) => {
         this.#keepOutcome()
-        this.#outcome = this.#toEntry('info', message)
+        this.#outcome = this.#note(this.#toEntry('info', message))
       },
     }
     return this.#log
   }
 
-  /**
-   * Logs a failure. It is an error to the deployment, but seldom to the host. The host's log leaves the provider's words
-   * out, because they may quote personal data.
-   */
-  failure(event: string, error: IntegrationError): void {
-    const { code, retryable } = error
-    const message = `${event}: ${error.hint ? `${error.message} ${error.hint}` : error.message}`
-    const forHost = withoutQuotes(message, error.provider?.message)
+  /** Logs a failure for the deployment. The host's log has it in the line of the event. */
+  failure(event: string, { code, retryable, message, hint }: IntegrationError): void {
     this.#keepOutcome()
-    const host = { level: levelOfFailure(error), message: forHost }
-    this.#entries.push(this.#toEntry('error', message, { code, retryable }, host))
+    const sentence = `${event}: ${hint ? `${message} ${hint}` : message}`
+    this.#entries.push(this.#toEntry('error', sentence, { code, retryable }))
   }
 
   status(status: DeploymentStatus, message?: string): void {
@@ -138,45 +133,33 @@ export class Reporter {
   }
 
   #send(what: string, call: (deploymentId: string) => Promise<unknown>): void {
-    const { deploymentId: id, logger, redactor } = this.#options
+    const { deploymentId: id, logger, redactor, reasonOf } = this.#options
     if (id === undefined) return
     this.#last = this.#inOrder(() => call(id)).catch((error: unknown) => {
-      const reason = error instanceof Error ? error.message : 'unknown'
-      logger('warn', `The platform did not receive the ${what}.`, {
-        reason: cutText(textForLog(redactor, reason)),
-      })
+      const reason = cutText(textForLog(redactor, reasonOf(error)))
+      logger('warn', `The platform did not receive the ${what}.`, { reason })
     })
   }
 
-  /** Writes to the host's log. */
-  #toEntry(
-    level: LogEntry['level'],
-    message: string,
-    data?: LogEntry['data'],
-    host: { level: LogLevel; message: string } = { level, message },
-  ): LogEntry {
-    const { logger, redactor, now } = this.#options
+  #toEntry(level: LogEntry['level'], message: string, data?: LogEntry['data']): LogEntry {
+    const { redactor, now } = this.#options
     const clean = cutData(dataForLog(redactor, data))
-    logger(host.level, cutText(textForLog(redactor, host.message)), clean)
-    const timestamp = new Date(now()).toISOString()
     return {
       level,
-      timestamp,
+      timestamp: new Date(now()).toISOString(),
       message: cutText(textForLog(redactor, message)),
       ...(clean && { data: clean }),
     }
+  }
+
+  /** Writes an entry to the host's log, too. */
+  #note(entry: LogEntry): LogEntry {
+    this.#options.logger(entry.level, entry.message, entry.data)
+    return entry
   }
 
   #keepOutcome(): void {
     if (this.#outcome) this.#entries.push(this.#outcome)
     this.#outcome = undefined
   }
-}
-
-/** A sentence with the provider's own words left out. */
-function withoutQuotes(sentence: string, words = ''): string {
-  return words
-    .split('\n')
-    .filter((line) => line.length >= 4)
-    .reduce((rest, line) => rest.replaceAll(line, '…'), sentence)
 }

@@ -6,8 +6,9 @@ import { type Claim, type ClaimOptions, readStore, reserve, reservedSteps } from
 import { lastStatus } from '../delivery/idempotency.ts'
 import { settlementOf } from '../delivery/settlement.ts'
 import type { DeliveryStore } from '../delivery/store.ts'
-import { IntegrationError } from '../errors.ts'
+import { causeOf, IntegrationError } from '../errors.ts'
 import { namedHostsOnly } from '../http/egress.ts'
+import { toStatusFailure } from '../http/response.ts'
 import type { Logger } from '../log.ts'
 import type { Redactor } from '../redact.ts'
 import type { Place } from '../request/capacity.ts'
@@ -137,6 +138,7 @@ export class Run {
       callback: () => this.#callback(this.deadline),
       ensureClaimed: claim?.ensureClaimed,
       logger: createEventLogger(shared.logger, operation.route, trace),
+      reasonOf: (error) => causeOf(error, trace.called.platform),
       redactor: trace.redactor,
       now: shared.now,
     })
@@ -189,7 +191,22 @@ export class Run {
    * counts, and is observed. Nothing else in core wraps `fetch`.
    */
   wrapFetch(to: OutboundCall['to'], transport: typeof fetch): typeof fetch {
-    return (input, init) => this.#send(to, transport, input, init)
+    return async (input, init) => {
+      const { trace } = this
+      const url = urlOf(input).href
+      trace.called[to] = url
+      const note = (error: unknown) => {
+        if (to === 'provider') trace.failedCall = causeOf(error, url)
+      }
+      try {
+        const response = await this.#send(to, transport, input, init)
+        if (!response.ok) note(toStatusFailure(response))
+        return response
+      } catch (error) {
+        note(error)
+        throw error
+      }
+    }
   }
 
   async #send(
@@ -223,6 +240,7 @@ export class Run {
     }
     beforeSend()
     if (to === 'provider') trace.providerCalls += 1
+    else trace.platformCalls += 1
     const outbound: OutboundInit = { ...init, beforeSend }
     const send = (given: OutboundInit) =>
       isChange ? pace.note(() => transport(input, given)) : transport(input, given)
@@ -285,6 +303,7 @@ class Context implements HandlerContext {
       ...rule,
       async fetch(input, init) {
         place.callServer(urlOf(input).origin)
+        run.trace.callsOwnServer = true
         return send(input, init)
       },
     }

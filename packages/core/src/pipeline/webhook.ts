@@ -21,6 +21,7 @@ import { createEventLogger, createTrace, fatesOf, logEvent, type Trace } from '.
 import { repeatStatus } from './life.ts'
 import { findDependencyFaults, type HandlerDependencies } from './options.ts'
 import { createPace } from './pace.ts'
+import { createAddressHash } from './recipients.ts'
 import { type AnyHandlers, Run, type Shared } from './run.ts'
 
 /** A Fetch-API function: mount it at `POST /<name>/webhook` of any server or serverless function. */
@@ -72,6 +73,8 @@ export function createWebhookHandler(
   const verify = dependencies.verify === 'none' ? undefined : dependencies.verify
   const configured = createRedactor(dependencies.secrets)
   const keys = createRecordKeys(dependencies.recordKeys)
+  const [recordKey] = dependencies.recordKeys ?? []
+  const hashAddress = recordKey === undefined ? undefined : createAddressHash(recordKey)
   const { waitUntil, environment, egress, stopping } = dependencies
   const shared: Shared = {
     ...{ definition, handlers, platform, store, fetch: send, logger, observer, hostSecrets: configured },
@@ -92,7 +95,8 @@ export function createWebhookHandler(
     place.leave()
     // Nobody knows who sent a request that was refused before its signature was checked.
     const peer = trace.event || trace.isVerified ? undefined : sender
-    logEvent(shared, route, response, trace, { peer, durationMs: now() - started })
+    const log = { logger, observer, hashAddress }
+    await logEvent(log, route, response, trace, { peer, durationMs: now() - started })
     return toResponse(response, response.json ?? JSON.stringify(response.body ?? {}))
   }
 
@@ -106,6 +110,7 @@ export function createWebhookHandler(
     const claiming = { logger: claimLogger, leaseMs, now, waitUntil }
     const begun = hash && (await begin({ definition, operation, hash, redactor, keys, store, claiming }))
     const { claimed, response: given } = begun ?? {}
+    trace.attempt = claimed?.claim.lease.fence
     try {
       const run = new Run(shared, { operation, trace, claiming, claim: claimed?.claim, arrivedAt, place })
       const response = given ?? (await dispatch(run))
@@ -138,6 +143,7 @@ export function createWebhookHandler(
     refuseEarly(event, trace)
     const operation = resolveOperation(definition, event, request.headers)
     trace.deliveryId = operation.deliveryId
+    trace.sends = operation.function?.definition.sends
     const hash = operation.subject === undefined ? undefined : await sha256(body)
     const size = { bytes: body.length, values }
     // Frees the bytes now, and not when they are collected. Not every runtime has it.
@@ -150,13 +156,7 @@ export function createWebhookHandler(
     const at = now()
     if (timestamp === undefined || !isAhead(Date.parse(timestamp), at)) return
     const clock = new Date(at).toISOString()
-    createEventLogger(logger, route, trace)(
-      'warn',
-      'An event is of the future, or this host’s clock is slow.',
-      {
-        ...{ timestamp, clock },
-      },
-    )
+    trace.clock = { timestamp, clock }
     const message = `is more than 5 minutes ahead of this host’s clock, which says ${clock}`
     throw new IntegrationError('invalid_event', `The timestamp ${message}.`, {
       errors: [{ path: 'timestamp', message }],

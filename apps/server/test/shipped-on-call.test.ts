@@ -1,0 +1,182 @@
+/** What the bundle tells whoever is on call, while something that it needs fails. */
+import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { createServer } from 'node:tls'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { cert, key } from './expired-certificate.ts'
+import { calling, mail } from './hosted.ts'
+import { bundle, secret, signedRequest } from './shipped.ts'
+import { surround } from './surrounded.ts'
+
+const around = await surround()
+const deployment = { id: 'dep_1', inputs: { serverType: 'shared' } }
+const mailOf = (id: string) => ({ ...calling('sendEmail', mail), deployment: { ...deployment, id } })
+
+/** Listens on a free port, and resolves with it. */
+async function portOf(server: ReturnType<typeof createTcpServer>): Promise<number> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  const address: AddressInfo | string | null = server.address()
+  return typeof address === 'object' && address ? address.port : 0
+}
+
+describe('the line of an event that fails in the bundled host', () => {
+  it('names an expired certificate of the provider, the platform and the store, with its date', async () => {
+    const port = await portOf(createServer({ key, cert }).on('tlsClientError', () => {}))
+    const at = `127.0.0.1:${port}`
+    const host = around.ship({
+      environment: { MAILER_API_BASE: `https://${at}`, PLATFORM_API_URL: `https://${at}` },
+    })
+    const dates = 'valid from Jan  1 00:00:00 2026 GMT to Feb  1 00:00:00 2026 GMT'
+    const reason = `CERT_HAS_EXPIRED: certificate has expired (${dates}) (${at})`
+    await host.send('mailer', mailOf('dep_1'), 'evt_1')
+    await host.send('mailer', { name: 'METRIC_UPDATE', deployment: { id: 'dep_1' } }, 'evt_2')
+    const lines = host.log.filter(({ event }) => event)
+    expect(lines).toMatchObject([
+      { delivery: 'evt_1', code: 'provider_error', reason, attempt: 1, notes: [{ reason }] },
+      { delivery: 'evt_2', code: 'platform_unavailable', level: 'error', reason },
+    ])
+
+    const DELIVERY_STORE = `rediss://${at}`
+    const unstored = around.ship({ environment: { DELIVERY_STORE } })
+    await expect.poll(() => unstored.log.some((line) => line.reason === reason)).toBe(true)
+    await unstored.send('mailer', mailOf('dep_1'), 'evt_1')
+    expect(unstored.log.find(({ event }) => event)).toMatchObject({
+      ...{ level: 'error', code: 'overloaded', reason: expect.stringContaining(reason) },
+    })
+  })
+
+  it.each([
+    ['a port that nobody listens on', 'http://127.0.0.1:1', 'connect ECONNREFUSED 127.0.0.1:1'],
+    [
+      'a name that does not exist',
+      'http://nowhere.invalid',
+      /^getaddrinfo (ENOTFOUND|EAI_AGAIN) nowhere\.invalid/,
+    ],
+  ])('names %s', async (_, MAILER_API_BASE, reason) => {
+    const host = around.ship({ environment: { MAILER_API_BASE } })
+    await host.send('mailer', calling('sendEmail', mail))
+    const line = { code: 'provider_error', reason: expect.stringMatching(reason) }
+    expect(host.log.find(({ event }) => event)).toMatchObject(line)
+  })
+
+  it('names a shortage of the host itself, and counts it', async () => {
+    around.reset()
+    const host = around.ship({ within: ['sh', '-c', 'ulimit -n 60; exec "$@"', 'sh'] })
+    // Loads what a send needs, and shows that it works.
+    expect(await host.send('mailer', calling('sendEmail', mail))).toMatchObject({ status: 200 })
+    const port = Number(new URL(await host.url).port)
+    const open = async (): Promise<Socket> => {
+      const socket = connect(port, '127.0.0.1').on('error', () => {})
+      onTestFinished(() => void socket.destroy())
+      await once(socket, 'connect')
+      return socket
+    }
+    const sender = await open()
+    const idle: Socket[] = []
+    // The host closes the first connection that it has no descriptor for.
+    while (!idle.some(({ closed, readableEnded }) => closed || readableEnded)) {
+      idle.push((await open()).resume())
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    const body = JSON.stringify(calling('sendEmail', mail))
+    const { headers } = await signedRequest(body)
+    const all = [...headers, ['host', 'host.test'], ['content-length', Buffer.byteLength(body)]]
+    const head = all.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+    let received = ''
+    sender.on('data', (chunk) => {
+      received += chunk
+    })
+    sender.write(`POST /mailer/webhook HTTP/1.1\r\n${head}\r\n${body}`)
+    await expect.poll(() => received).toContain('"code":"overloaded"')
+    expect(host.log.at(-1)).toMatchObject({
+      ...{ function: 'sendEmail', code: 'overloaded', shortage: 'EMFILE' },
+      reason: expect.stringContaining('connect EMFILE'),
+    })
+    for (const socket of idle) socket.destroy()
+    const authorization = `Bearer ${around.variables.OPERATOR_TOKEN}`
+    const scrape = async () =>
+      fetch(`${await host.url}/metrics`, { headers: { authorization } }).then(
+        (response) => response.text(),
+        () => '',
+      )
+    await expect.poll(scrape).toMatch(/host_shortages_total\{resource="EMFILE"\} [1-9]/)
+  })
+})
+
+describe('a mail whose recipient asks for it', () => {
+  const recipientOf = (address: string, secrets: string) => {
+    const env = { ...process.env, ...around.variables, PLATFORM_WEBHOOK_SECRET: secrets }
+    const { stdout, stderr } = spawnSync(process.execPath, [join(bundle, 'recipient.mjs'), address], { env })
+    return String(stdout) + String(stderr)
+  }
+
+  it('is found in the log by the hash that recipient.mjs prints, in the part of its batch, too', async () => {
+    around.reset()
+    const host = around.ship()
+    await host.send(
+      'mailer',
+      calling('sendEmail', { ...mail, to: 'Ada <ada@example.com>', cc: 'BOB@example.com' }),
+    )
+    const to = ['no address', ...Array.from({ length: 450 }, (_, at) => `${at}@example.com`)]
+    await host.send(
+      'mailer',
+      { ...calling('sendEmails', { to, subject: 'News', textBody: 'x' }), deployment },
+      'evt_1',
+    )
+    const rotated = `whsec_${btoa('another secret of the platform')} ${secret}`
+    const find = (address: string) => {
+      const [, hash = '-'] = recipientOf(address, rotated).trim().split('\n')
+      return host.log.filter((line) => JSON.stringify(line).includes(hash))
+    }
+    expect(find('bob@example.com')).toEqual(find('ada@example.com'))
+    expect(find('ada@example.com')).toMatchObject([
+      { function: 'sendEmail', messageIds: [expect.any(String)] },
+    ])
+    const parts = ['0@example.com', '449@example.com'].map(find)
+    expect(parts).toMatchObject([[{ function: 'sendEmails' }], [{ message: 'Further messages' }]])
+    for (const [part] of parts) expect(part).toMatchObject({ deployment: 'dep_1', delivery: 'evt_1' })
+    expect(parts[0]?.[0]?.recipients).toMatchObject({ failed: [expect.any(String)], sent: { length: 200 } })
+    expect(JSON.stringify(host.log)).not.toMatch(/ada@example|449@example/)
+    expect(recipientOf('', secret)).toContain('Name a mail address')
+  })
+})
+
+describe('a platform that never answers', () => {
+  it('holds up half of the events at most, and no mail with inputs, and is asked no more', async () => {
+    around.reset()
+    const held: Socket[] = []
+    const port = await portOf(createTcpServer((socket) => void held.push(socket.on('error', () => {}))))
+    onTestFinished(() => {
+      for (const socket of held) socket.destroy()
+    })
+    const host = around.ship({ environment: { PLATFORM_API_URL: `http://127.0.0.1:${port}` } })
+    const measured = Array.from({ length: 400 }, (_, at) => {
+      const event = { name: 'METRIC_UPDATE', deployment: { ...deployment, id: `dep_${at}` } }
+      return host.send('mailer', event)
+    })
+    await expect.poll(() => held.length).toBe(250)
+    for (let at = 0; at < 600; at += 100) {
+      const mails = Array.from({ length: 100 }, (_, index) =>
+        host.send('mailer', mailOf(`dep_${at + index}`)),
+      )
+      for (const response of await Promise.all(mails)) expect(response.status).toBe(200)
+    }
+    expect(around.mail.messages).toHaveLength(600)
+    for (const response of await Promise.all(measured)) expect(response.status).toBe(200)
+    const reasons = host.log.flatMap(({ notes }) =>
+      Array.isArray(notes) ? notes.map((note) => note.reason) : [],
+    )
+    const place = `(127.0.0.1:${port})`
+    expect(reasons).toContain(`The platform has too many calls under way. ${place}`)
+
+    const asked = held.length
+    const lookUp = await host.send('mailer', { name: 'METRIC_UPDATE', deployment: { id: 'dep_1' } })
+    expect(lookUp).toMatchObject({ status: 502, body: { code: 'platform_unavailable', retryable: true } })
+    expect(host.log.at(-1)?.detail).toBe('The platform failed too often and is not called now.')
+    expect(held).toHaveLength(asked)
+  })
+})

@@ -1,0 +1,87 @@
+/** The recipients of messages in the log: as keyed hashes, so that a mail is found by its address and nobody reads one. */
+import { toBase64 } from '../base64.ts'
+import { breathe } from '../breathe.ts'
+import type { PlatformEvent } from '../contract/event.ts'
+import { createHmac } from '../cryptography.ts'
+import type { EventResponse } from '../delivery/response.ts'
+
+/** Hashes a mail address. */
+export type HashAddress = (address: string) => Promise<string>
+
+/** The hashes of recipients, by the fate of their messages. */
+export type Recipients = Partial<Record<'sent' | 'failed' | 'unknown', string[]>>
+
+/** A part of the messages of an event: as many as one line of the log holds. */
+interface Part {
+  messageIds?: string[]
+  recipients?: Recipients
+}
+
+/** The most message ids, and the most recipients, of a line. */
+const IDS = 200
+const RECIPIENTS = 300
+/** In base64: 72 bits. */
+const HASH_LENGTH = 12
+
+/**
+ * Makes the hash of mail addresses under a key. Without the name in front of an address, and in lower case.
+ *
+ * @param key which readers of the log do not have
+ */
+export function createAddressHash(key: string): HashAddress {
+  const hmac = createHmac(new TextEncoder().encode(key))
+  return async (given) => {
+    const address = (/<([^<>]*)>\s*$/.exec(given)?.[1] ?? given).trim().toLowerCase()
+    return toBase64(await hmac('recipient of a message, version 1', address)).slice(0, HASH_LENGTH)
+  }
+}
+
+/** The messages of an event with their ids and recipients, in parts for the lines of the log. */
+export async function recipientsByLine(
+  { fates, error, replayed }: EventResponse,
+  { event, sends }: { event: PlatformEvent | undefined; sends: 'one' | 'many' | undefined },
+  hash: HashAddress | undefined,
+): Promise<Part[]> {
+  if (event?.name !== 'FUNCTION_CALL' || !sends || replayed) return []
+  const { arguments: given } = event.functionCall
+  const messages = sends === 'one' ? [addressesIn(given)] : messagesIn(given)
+  const parts: { ids: string[]; hashes: number; recipients: Recipients }[] = []
+  for (const [at, addresses] of messages.entries()) {
+    const { messageId, status } = fates?.messages[at] ?? fateBy(error)
+    let part = parts.at(-1)
+    if (!part || part.ids.length === IDS || part.hashes + addresses.length > RECIPIENTS) {
+      if (part) await breathe()
+      part = { ids: [], hashes: 0, recipients: {} }
+      parts.push(part)
+    }
+    if (messageId) part.ids.push(messageId)
+    part.hashes += addresses.length
+    if (!hash) continue
+    const hashes = await Promise.all(addresses.map(hash))
+    part.recipients[status] = [...(part.recipients[status] ?? []), ...hashes]
+  }
+  return parts
+    .map(({ ids, recipients }) => ({
+      ...(ids.length > 0 && { messageIds: ids }),
+      ...(Object.keys(recipients).length > 0 && { recipients }),
+    }))
+    .filter((part) => Object.keys(part).length > 0)
+}
+
+const fateBy = (error: EventResponse['error']) =>
+  ({ messageId: null, status: error?.code === 'outcome_unknown' ? 'unknown' : 'failed' }) as const
+
+/** The addresses of each message of a batch. The arguments may be invalid: then the call sent nothing. */
+function messagesIn(given: unknown): string[][] {
+  const { messages, to, cc, bcc } = Object(given)
+  if (Array.isArray(messages)) return messages.map(addressesIn)
+  return [to].flat().map((one) => addressesIn({ to: one, cc, bcc }))
+}
+
+function addressesIn(message: unknown): string[] {
+  const { to, cc, bcc } = Object(message)
+  return [to, cc, bcc]
+    .flat()
+    .filter((address) => typeof address === 'string')
+    .slice(0, RECIPIENTS)
+}
