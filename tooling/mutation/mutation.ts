@@ -70,10 +70,13 @@ export async function findSurvivors(
     if (group === undefined) throw new Error(`${program[0]} does not start.`)
     groups.add(group)
     const timer = setTimeout(() => process.kill(-group, 'SIGKILL'), LIMIT_MS)
-    const code = await new Promise<number | null>((resolve) => child.once('exit', resolve))
-    clearTimeout(timer)
-    groups.delete(group)
-    return code
+    return new Promise((resolve) => {
+      child.once('exit', (code) => {
+        clearTimeout(timer)
+        groups.delete(group)
+        resolve(code)
+      })
+    })
   }
 
   /** @returns what noticed a fault: a test file or a time limit; `undefined` if all tests pass */
