@@ -71,7 +71,7 @@ export function createPrinter(terminal: Terminal, world: World) {
     /** After a walk. */
     walked({ route, title }: Walk, { passed, failed }: Tally): void {
       const mark = failed > 0 ? paint('red', '✗') : paint('green', '✓')
-      const name = paint('bold', `/${route}`.padEnd(12))
+      const name = paint('bold', `/${route} `.padEnd(12))
       line(`  ${mark} ${name}${passed} of ${passed + failed} steps  ${title}`)
     },
 
