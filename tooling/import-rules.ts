@@ -65,7 +65,7 @@ export const forbidden: IForbiddenRuleType[] = [
     'testing',
     '^packages/(?!core/)([^/]+)/src/testing/',
     '^packages/$1/src/',
-    '^packages/(core|idp)/src/testing/index\\.ts$',
+    '^packages/(core|idp)/src/testing/(index|emulators)\\.ts$',
     npm('zod'),
   ),
   only('idp-server', '^packages/idp-server/src/', '^packages/(idp-server|idp)/src/', publicCore, npm('zod')),
@@ -93,9 +93,9 @@ export const forbidden: IForbiddenRuleType[] = [
   },
   never(
     'sdk-without-zod',
-    '^packages/mailer/src/index\\.ts$',
+    '^packages/mailer/src/(testing/)?index\\.ts$',
     [npm('zod'), '^packages/mailer/src/(integration|deployment|functions|connection)\\.ts$'],
-    'An SDK loads without the webhook and without zod.',
+    'An SDK and its emulator load without the webhook and without zod.',
   ),
   never(
     'sdk-without-webhook',

@@ -7,9 +7,6 @@ interface PackageJson {
   exports: Record<string, Partial<Record<'@org/source' | 'require', string>>>
 }
 
-/** A CommonJS module may be a part of its entry. */
-const sourceOf = (required?: string) => required?.replace('./dist/', './src/').replace(/\.cjs$/, '.ts') ?? []
-
 /**
  * The build of every published package: one ES module for each entry of its `exports` and for each program of a
  * thread, a CommonJS module too if the entry has the condition `require`, and the declarations.
@@ -19,9 +16,7 @@ export default defineConfig(() => {
   const entries = Object.values(exports)
   return {
     entry: [
-      ...entries.flatMap((conditions) =>
-        [conditions['@org/source'] ?? [], sourceOf(conditions.require)].flat(),
-      ),
+      ...entries.flatMap((conditions) => conditions['@org/source'] ?? []),
       ...globSync('src/**/*-worker.ts'),
     ],
     outDir: 'dist',

@@ -12,9 +12,9 @@ import { dependencyFields, root, SOURCE_CONDITION } from '../workspace.ts'
 const NETWORK = { timeout: 120_000 }
 
 /** Of the mailer and its dependencies, in bytes. */
-const LARGEST_INSTALL = 840_000
+const LARGEST_INSTALL = 900_000
 /** The smallest program that sends a mail, as gzipped bytes: at its start, and with batches, templates, files and statistics. */
-const LARGEST_BUNDLE = { atStart: 12_000, all: 18_110 }
+const LARGEST_BUNDLE = { atStart: 12_100, all: 18_250 }
 
 const smallestProgram = `
 import { createMailer } from '@org/mailer'
@@ -102,7 +102,7 @@ it('@org/core, packed, starts the thread of its SQLite store', async () => {
 describe('@org/mailer, installed to send mail,', () => {
   const project = join(target, 'project')
 
-  it('is two packages without a schema library, and at most 0.84 MB', NETWORK, async () => {
+  it('is two packages without a schema library, and at most 0.9 MB', NETWORK, async () => {
     const needed = packages.filter(({ name }) => name === '@org/mailer' || name === '@org/core')
     await installInto(
       project,

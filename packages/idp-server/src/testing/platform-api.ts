@@ -3,7 +3,7 @@
  * accepts the secret keys of the applications.
  */
 
-import { createEmulator, type EmulatedRequest, type StatusFault } from '@org/core/testing'
+import { createEmulator, type EmulatedRequest, type StatusFault } from '@org/core/emulators'
 import {
   asFault,
   type BackendApi,

@@ -2,7 +2,7 @@
  * An emulator of the provider's Backend API. It knows the endpoints, fields and parameters that the client
  * uses, in the provider's format, and refuses every other one, so that a test sees a mistake of the client.
  */
-import { createEmulator, createFaults, type EmulatedRequest, type EmulatorCall } from '@org/core/testing'
+import { createEmulator, createFaults, type EmulatedRequest, type EmulatorCall } from '@org/core/emulators'
 import { endpoints } from './endpoints.ts'
 import { createInstance, type IdpInstance, type InstanceOptions } from './instance.ts'
 import { asFault, Refusal, readBearer, reason, refusals, respond } from './refusals.ts'

@@ -1,5 +1,5 @@
 /** An instance: one environment of an application, with its keys, users and organizations. */
-import type { EmulatedRequest } from '@org/core/testing'
+import type { EmulatedRequest } from '@org/core/emulators'
 import type { Environment } from '../keys.ts'
 import {
   buildOrganization,

@@ -3,7 +3,7 @@
  *
  * @see https://clerk.com/docs/guides/development/errors/backend-api
  */
-import type { EmulatedRequest, StatusFault } from '@org/core/testing'
+import type { EmulatedRequest, StatusFault } from '@org/core/emulators'
 import type * as z from 'zod'
 
 /** One error of a response. */

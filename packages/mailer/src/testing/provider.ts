@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { createEmulator, createFaults, type EmulatedRequest, keepNewest } from '@org/core/testing'
+import { createEmulator, createFaults, type EmulatedRequest, keepNewest } from '@org/core/emulators'
 import { type AcceptedMessage, acceptMessage, limits } from './messages.ts'
 import { invalidField, Refusal, unexplained } from './refusals.ts'
 import { defaultSettings, type MailProviderSettings, noStats, type OutboundStats } from './settings.ts'
