@@ -44,7 +44,8 @@ describe('the SQLite store in a file', () => {
   })
 
   it('does each event once for four processes that start at the same time with no file', async () => {
-    const [file, events] = [newFile(), 40]
+    // One more than a transaction takes.
+    const [file, events] = [newFile(), 201]
     const program = join(import.meta.dirname, 'sqlite-process.ts')
     const start = () =>
       promisify(execFile)(process.execPath, ['--conditions=@org/source', program, file, `${events}`])
