@@ -14,7 +14,7 @@ const suites: Readonly<Record<string, string>> = {
   runtimes: 'node tooling/runtimes/main.ts',
   outside: 'node tooling/outside/main.ts',
   downloads: 'node --conditions=@org/source packages/idp/test/downloads-check.ts',
-  fuzz: 'node --conditions=@org/source apps/server/test/fuzz-run.ts --minutes 20',
+  fuzz: 'node --conditions=@org/source apps/server/test/hostile/main.ts --minutes 20',
   chaos: 'node --conditions=@org/source bench/chaos/main.ts',
   mutation: 'node tooling/mutation/main.ts',
 }

@@ -1,9 +1,9 @@
-/** Hostile requests, and the rules for every response. The run of each night (fuzz-run.ts) sends them. */
+/** Hostile requests, and the rules for every response. `main.ts` sends them. */
 import { sign } from '@org/core'
 import { problemSchema } from '@org/core/hosting'
 import * as fc from 'fast-check'
-import { routes, validEvents } from './corpus.ts'
-import { credentials, type Sent, startHost } from './hosted.ts'
+import { routes, validEvents } from '../corpus.ts'
+import { credentials, type Sent, startHost } from '../hosted.ts'
 
 /** Mostly the first one, now and then the second one. */
 const mostly = <Usual, Rare>(weight: number, arbitrary: fc.Arbitrary<Usual>, rare: fc.Arbitrary<Rare>) =>

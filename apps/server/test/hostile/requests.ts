@@ -1,19 +1,24 @@
 /** Requests of one to four megabytes, and what a sender may put into them: many small things, or one long one. */
+import { sign } from '@org/core'
 import * as fc from 'fast-check'
-import { routes } from './corpus.ts'
-import { events, placesOf } from './fuzzing.ts'
-import { calling, mail, mailDeployment } from './hosted.ts'
+import { calling, mail, mailDeployment } from '../hosted.ts'
+import { secret } from '../shipped.ts'
+import { events, placesOf } from './rules.ts'
 
 /** A large request. */
-export interface HostileRequest {
+interface HostileRequest {
   name: string
-  route: string
+  /** @default 'mailer' */
+  route?: string
   /** Made when it is sent: all together would not fit into memory. */
   body: () => string
   headers?: Record<string, string>
   /** @default true */
   signed?: boolean
 }
+
+/** Longest time for a response. */
+const PATIENCE_MS = 60_000
 
 /** A little less than a request may have. In bytes. */
 const MOST = 4_000_000
@@ -54,7 +59,7 @@ const values: Record<string, () => unknown> = {
 
 const eventOf = (name: string, more: object = {}) => JSON.stringify({ name, ...more })
 /** Whole requests that were dangerous once, and requests that no event holds. */
-const anywhere: Omit<HostileRequest, 'route'>[] = [
+const whole: HostileRequest[] = [
   { name: '4 MB of opened lists', body: () => fill('[') },
   { name: '4 MB of opened objects', body: () => fill('{"a":') },
   { name: '4 MB of spaces before the event', body: () => `${fill(' ')}{}` },
@@ -67,6 +72,7 @@ const anywhere: Omit<HostileRequest, 'route'>[] = [
   { name: 'a function name of 4 MB', body: () => JSON.stringify(calling(fill('sendEmail'))) },
   { name: '4 MB without a signature', body: () => fill('x'), signed: false },
   { name: 'headers of 15 kB', body: () => eventOf('HEALTH_CHECK'), headers: { 'x-long': fill('x', 15_000) } },
+  { name: '4 MB that are compressed', body: () => fill('x'), headers: { 'content-encoding': 'gzip' } },
   {
     name: 'thousands of signatures',
     body: () => eventOf('HEALTH_CHECK'),
@@ -76,6 +82,7 @@ const anywhere: Omit<HostileRequest, 'route'>[] = [
 ]
 
 const calls: [route: string, name: string, given: () => object][] = [
+  ['mailer', 'sendEmails', () => ({ messages: Array(40_000).fill({}) })],
   ['mailer', 'sendEmails', () => ({ messages: Array(190_000).fill(0) })],
   ['mailer', 'sendEmails', () => ({ messages: mails(10_000) })],
   ['mailer', 'sendEmails', () => ({ messages: mails(1_900, keys(100)) })],
@@ -104,12 +111,11 @@ const longUrls = [
   { id: 'dep_1', outputs: { apiToken: 'token', apiUrl: slashes(), messageStream: 'outbound' } },
 ]
 
-/** Each request above, on each of its routes. */
-export const namedRequests: readonly HostileRequest[] = [
-  ...routes.flatMap((route) => anywhere.map((request) => ({ ...request, route }))),
+/** Each request above. */
+const named: readonly HostileRequest[] = [
+  ...whole,
   ...longUrls.map((deployment) => ({
     name: `80 kB of slashes in ${Object.keys(deployment)[1]}`,
-    route: 'mailer',
     body: () => JSON.stringify({ ...calling('getDeliveryStats'), deployment }),
   })),
   ...calls.map(([route, name, given], at) => ({
@@ -156,11 +162,6 @@ const crowds: [count: number, name: string, body: (at: number) => string, signed
   [32, 'an upload of 4 MB without a valid signature', () => fill('x'), false],
 ]
 
-/** Requests that are sent at a time. */
-export const hostileCrowds: readonly HostileRequest[][] = crowds.map(([count, name, body, signed = true]) =>
-  listOf(count, (at) => ({ name: `${count} × ${name}`, route: 'mailer', signed, body: () => body(at) })),
-)
-
 const place = fc.record({
   event: fc.constantFrom(...events),
   at: fc.nat(),
@@ -168,7 +169,7 @@ const place = fc.record({
 })
 
 /** Valid events with one value too large, at random. */
-export function sampleRequests(seed: number, count: number): HostileRequest[] {
+function sample(seed: number, count: number): HostileRequest[] {
   return fc
     .sample(place, { seed, numRuns: count })
     .map(({ event: { route, event }, at, value: [size, make] }) => {
@@ -181,4 +182,40 @@ export function sampleRequests(seed: number, count: number): HostileRequest[] {
       }
       return { name: `${event.functionCall?.name ?? event.name}: ${key} is ${size}`, route, body }
     })
+}
+
+/** Requests that are sent at a time: each of the named ones alone, each crowd, and then three at random, without end. */
+export function* hostileSteps(seed: number): Generator<readonly HostileRequest[]> {
+  for (const request of named) yield [request]
+  for (const [count, name, body, signed = true] of crowds)
+    yield listOf(count, (at) => ({ name: `${count} × ${name}`, signed, body: () => body(at) }))
+  for (let next = seed; ; next += 1) yield sample(next, 3)
+}
+
+/**
+ * Prepares requests. Whoever sends on the host's machine would take its processors.
+ *
+ * @returns sends them at the same time
+ */
+export async function prepare(
+  url: string,
+  requests: readonly HostileRequest[],
+): Promise<() => Promise<void>> {
+  const whole = requests.map(async ({ name, route = 'mailer', headers, signed = true, body: make }) => {
+    const body = new TextEncoder().encode(make())
+    const own = signed ? await sign({ secret, id: crypto.randomUUID(), body }) : {}
+    const all = { 'content-type': 'application/json', ...own, ...headers }
+    return { name, url: `${url}/${route}/webhook`, init: { method: 'POST', headers: all, body } }
+  })
+  const prepared = await Promise.all(whole)
+  const send = async ({ name, url, init }: (typeof prepared)[number]) => {
+    const signal = AbortSignal.timeout(PATIENCE_MS)
+    try {
+      await (await fetch(url, { ...init, signal })).arrayBuffer()
+    } catch (cause) {
+      // The host may refuse a body before it has read it.
+      if (signal.aborted) throw new Error(`There is no response to ${name}.`, { cause })
+    }
+  }
+  return async () => void (await Promise.all(prepared.map(send)))
 }

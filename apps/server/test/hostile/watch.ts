@@ -1,0 +1,79 @@
+/** The host that ships, as a process between emulators, and what a probe measures of it. */
+import { fork } from 'node:child_process'
+import { setPriority } from 'node:os'
+import { setTimeout as pause } from 'node:timers/promises'
+import * as z from 'zod'
+import { startShipped, startSurroundings } from '../shipped.ts'
+
+const figures = {
+  health: { title: '`GET /healthz`, in milliseconds', limit: 250 },
+  stall: { title: 'longest stall of the event loop, in milliseconds', limit: 100 },
+  memory: { title: 'resident memory, in megabytes', limit: 300 },
+}
+const sample = z.object({ figure: z.enum(['health', 'stall', 'memory']), value: z.number() })
+
+/** A host that is measured. */
+export type Watched = Awaited<ReturnType<typeof startWatched>>
+
+/** Starts a host as the image and the unit do, and its probe. */
+export async function startWatched() {
+  const around = await startSurroundings()
+  const host = startShipped({
+    environment: {
+      ...around.variables,
+      DELIVERY_STORE: 'sqlite:deliveries.db',
+      EGRESS_ALLOW: '127.0.0.1,127.0.0.2,127.0.0.3,127.0.0.4,127.0.0.5',
+      MALLOC_MMAP_THRESHOLD_: '262144',
+      NODE_OPTIONS: '--max-semi-space-size=4 --max-old-space-size=512',
+    },
+  })
+  const url = await host.url
+  const authorization = `Bearer ${around.variables.OPERATOR_TOKEN}`
+  const probe = fork(new URL('probe.ts', import.meta.url), [url, String(host.pid), authorization])
+  // Senders and providers are elsewhere: here, they give way to the host and its probe.
+  setPriority(10)
+  const samples: z.infer<typeof sample>[] = []
+  probe.on('message', (message) => void samples.push(sample.parse(message)))
+  probe.once('exit', () => {
+    console.log(`The host does not answer. ${host.errors()}\n`, ...host.log.slice(-5))
+    process.exit(1)
+  })
+  const valuesOf = (figure: string, from = 0) =>
+    samples.slice(from).flatMap((each) => (each.figure === figure ? each.value : []))
+
+  return {
+    url,
+    send: host.send,
+    /** Does something to the host. @returns the figures that are too high meanwhile */
+    async watch(work: () => Promise<unknown>): Promise<string[]> {
+      const from = samples.length
+      await work()
+      // The interval that is under way, and one that it may end in.
+      while (valuesOf('stall', from).length < 2) await pause(20)
+      around.reset()
+      around.backend.reset()
+      host.log.length = 0
+      return Object.entries(figures).flatMap(([figure, { title, limit }]) => {
+        const most = Math.max(...valuesOf(figure, from))
+        return most < limit ? [] : `${title}: ${most.toFixed()}`
+      })
+    },
+    /** All figures, as a table. */
+    table(): string {
+      const rows = Object.entries(figures).map(([figure, { title, limit }]) => {
+        const values = valuesOf(figure).sort((a, b) => a - b)
+        const shares = [0.5, 0.97, 1].map((share) => values[Math.ceil(share * values.length) - 1]?.toFixed())
+        return `| ${[title, values.length, ...shares, limit].join(' | ')} |`
+      })
+      return ['| Figure | values | p50 | p97 | most | below |', '|---|---|---|---|---|---|', ...rows].join(
+        '\n',
+      )
+    },
+    async close() {
+      probe.removeAllListeners('exit').kill()
+      host.kill('SIGKILL')
+      await host.exit
+      await around.close()
+    },
+  }
+}
