@@ -6,6 +6,8 @@ const MASK = '[redacted]'
 const MIN_LENGTH = 6
 /** V8 finds so many characters in linear time, whatever they and the text repeat. */
 const HEAD = 200
+/** A name of a field in a schema, which tells nothing of a secret that is the same word. */
+const FIELD = /^[a-z]+$/i
 /** Longer values are no keys, and their encodings would cost too much. */
 const MAX_ENCODED_LENGTH = 10_000
 
@@ -127,7 +129,7 @@ export function redactLines(logger: Logger, redactor: Redactor): Logger {
   return (level, message, facts) => logger(level, redactor.text(message), redactor.data(facts))
 }
 
-/** Plain data with each text and each name replaced: the data itself if nothing changes, else a copy. */
+/** Plain data with each text, and each name that no schema has, replaced: the data itself if nothing changes, else a copy. */
 function mapTexts<T>(data: T, replace: (text: string) => string): T
 // Text by text and not as a whole: a secret may look like a number, or like the punctuation of JSON.
 function mapTexts(data: unknown, replace: (text: string) => string): unknown {
@@ -138,7 +140,8 @@ function mapTexts(data: unknown, replace: (text: string) => string): unknown {
     return clean.every((item, at) => Object.is(item, data[at])) ? data : clean
   }
   const entries = Object.entries(data)
-  const clean = entries.map(([name, value]) => [replace(name), mapTexts(value, replace)] as const)
+  const rename = (name: string) => (FIELD.test(name) ? name : replace(name))
+  const clean = entries.map(([name, value]) => [rename(name), mapTexts(value, replace)] as const)
   const isSame = clean.every(
     ([name, value], at) => name === entries[at]?.[0] && Object.is(value, entries[at][1]),
   )

@@ -86,6 +86,17 @@ describe('the words of a provider', () => {
     expect(JSON.stringify(lines)).not.toMatch(/canary|ada@example|token-/)
   })
 
+  it('rename no field of a response that has the name of a secret', async () => {
+    const provider = async ({ to }: ProviderCall) => {
+      if (to === 'Bob') throw new IntegrationError('provider_rejected', 'No.')
+    }
+    const { handle } = createHost({ provider })
+    const greet = async (to: string, password: string) =>
+      (await deliver(handle, calling('greet', { to, password }), { id: `evt_${to}` })).body
+    expect(await greet('Ada', 'result')).toEqual({ result: { id: 'greeting-to-Ada' } })
+    expect(await greet('Bob', 'detail')).toMatchObject({ detail: 'No.', code: 'provider_rejected' })
+  })
+
   it('lose the host’s secrets in a successful result, also in base64, but no word that is a password', async () => {
     const secret = 'secret-of-the-host'
     const said = `${secret}, Lovelace, ${btoa(`user:${secret}`)}`

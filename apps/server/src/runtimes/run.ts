@@ -31,7 +31,7 @@ const limitsFor = ({ bodyLimit, keepAliveMs }: Config) => ({
 })
 /** After the start, so that the first question for its health is answered before. In milliseconds. */
 const WARM_UP_MS = 500
-/** Far more than the events under way, so that idle connections do not keep senders out. */
+/** Far more than the events under way, so that idle connections do not keep senders out. As many may arrive at once. */
 const MAX_CONNECTIONS = 10_000
 
 /** Where `@opentelemetry/api` keeps the SDK that a process registers, whichever copy of it does. */
@@ -88,7 +88,7 @@ export async function run(
   const fetch = (request: Request, { incoming, outgoing }: HttpBindings | Http2Bindings) =>
     drain.admit(outgoing, () => handle(request, incoming.socket.remoteAddress))
   const { server, hasWaiting } = createOneAtATime(limitsFor(config), getRequestListener(fetch, { hostname }))
-  server.listen(port, hostname, () => {
+  server.listen(port, hostname, MAX_CONNECTIONS, () => {
     const listening = server.address()
     if (listening === null || typeof listening === 'string') return
     const { address, family, port } = listening

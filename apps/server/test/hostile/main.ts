@@ -3,15 +3,16 @@
  *
  * A third of the time, random requests go to a host in this process, and each response must keep the rules. It ends
  * with the smallest request that breaks one. Then the host that ships gets large requests, each alone, a few at a
- * time, and crowds of them, and at last strangers with a thousand ways to waste its time. Meanwhile another process
- * measures that host, and other senders send signed events, none of which may be refused.
+ * time, and crowds of them. At last, 9,570 connections of strangers waste its time, and so does a tenant with slow servers.
+ * Meanwhile another process measures that host, and other tenants send events, none of which may be refused.
  *
  * @module
  */
+import { fork } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import { hostileSteps, prepare } from './requests.ts'
 import { fuzz } from './rules.ts'
-import { keepStrangers, sendAsOthers, sendAsSlowTenant } from './senders.ts'
+import { sendAsOthers, sendAsSlowTenant } from './tenants.ts'
 import { startWatched } from './watch.ts'
 
 const { values } = parseArgs({
@@ -63,10 +64,10 @@ const host = await startWatched()
 // Large events of the others would get 503 beside so many large ones.
 if (kinds.includes('sizes')) await besideOthers([100, 10_000], sendLargeRequests)
 if (kinds.includes('strangers')) {
+  const strangers = fork(new URL('strangers.ts', import.meta.url), [new URL(host.url).port])
   const sizes = [100, 100, 10_000, 60_000, 100_000, 1_000_000, 3_900_000]
-  await besideOthers(sizes, (signal) =>
-    Promise.all([keepStrangers(host, signal), sendAsSlowTenant(host, signal)]),
-  )
+  await besideOthers(sizes, (signal) => sendAsSlowTenant(host, signal))
+  strangers.kill()
 }
 console.log(host.table())
 await host.close()

@@ -23,14 +23,15 @@ export async function startWatched() {
       ...around.variables,
       DELIVERY_STORE: 'sqlite:deliveries.db',
       EGRESS_ALLOW: '127.0.0.1,127.0.0.2,127.0.0.3,127.0.0.4,127.0.0.5',
+      MALLOC_ARENA_MAX: '2',
       MALLOC_MMAP_THRESHOLD_: '262144',
-      NODE_OPTIONS: '--max-semi-space-size=4 --max-old-space-size=512',
+      NODE_OPTIONS: '--max-semi-space-size=4 --max-old-space-size=256',
     },
   })
   const url = await host.url
   const authorization = `Bearer ${around.variables.OPERATOR_TOKEN}`
   const probe = fork(new URL('probe.ts', import.meta.url), [url, String(host.pid), authorization])
-  // Senders and providers are elsewhere: here, they give way to the host and its probe.
+  // Tenants and providers are elsewhere: here, they give way to the host and its probe.
   setPriority(10)
   const samples: z.infer<typeof sample>[] = []
   probe.on('message', (message) => void samples.push(sample.parse(message)))
