@@ -1,7 +1,17 @@
 import { IntegrationError, memoryStore } from '@org/core'
 import { deliver } from '@org/core/testing'
 import { describe, expect, it } from 'vitest'
-import { calling, created, createHost, failing, greet, outputs, refusal, token } from './fixtures.ts'
+import {
+  calling,
+  created,
+  createHost,
+  failing,
+  greet,
+  outputs,
+  type ProviderCall,
+  refusal,
+  token,
+} from './fixtures.ts'
 
 const failingWith = (...error: ConstructorParameters<typeof IntegrationError>) =>
   createHost({ provider: failing(new IntegrationError(...error)) })
