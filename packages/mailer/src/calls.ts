@@ -91,7 +91,7 @@ export function createCutter(items: Iterable<unknown> | AsyncIterable<unknown>, 
   /** A journal knows a message by its key. */
   function checkKey(entry: Entry): void {
     const { key } = entry
-    const isTwin = keys.has(key)
+    const isTwin = key !== '' && keys.has(key)
     keys.add(key)
     // The record of the key is that of the earlier message.
     if (isTwin) entry.key = ''

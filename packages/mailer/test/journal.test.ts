@@ -68,11 +68,18 @@ it('knows a message by its key alone, and tells the key with each result', async
 })
 
 it('refuses a message without a key, and one whose key comes twice or is too long', async () => {
-  const { results } = await table().send([keyed(0), keyed(0), keyed(1, { key: 'x'.repeat(256) }), message()])
+  const { results } = await table().send([
+    keyed(0),
+    keyed(0),
+    keyed(1, { key: 'x'.repeat(256) }),
+    message(),
+    message(),
+  ])
   expect(results.map(({ error }) => error?.message.replace('The message can’t be sent: key ', ''))).toEqual([
     undefined,
     'is the key of an earlier message of this batch.',
     'must be a number, or a text of at most 255 characters.',
+    'is required with a journal.',
     'is required with a journal.',
   ])
 })
