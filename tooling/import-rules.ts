@@ -7,47 +7,44 @@ const npm = (...names: string[]) => `(^|node_modules/)(${names.join('|')})(/|$)`
 const core = '^packages/core/src/'
 const publicCore = `${core}(?!host\\.ts$)`
 
-/** The files may import their own package and these, and nothing else. */
-const only = (
-  name: string,
-  files: string | IForbiddenRuleType['from'],
-  ...allowed: string[]
-): IForbiddenRuleType => ({
+type Rule = IForbiddenRuleType
+
+/** The files may import these, and nothing else. */
+const only = (name: string, from: Rule['from'], ...allowed: string[]): Rule => ({
   name,
-  comment: 'docs/architecture.md lists what each package may import.',
   severity: 'error',
-  from: typeof files === 'string' ? { path: files } : files,
+  from,
   to: { pathNot: allowed },
 })
 
-/** The files must not load these, directly or through other files. */
-const never = (name: string, path: string, to: string | string[], comment: string): IForbiddenRuleType => ({
+/** The files must not import these. */
+const not = (name: string, from: Rule['from'], ...path: string[]): Rule => ({
   name,
-  comment,
+  severity: 'error',
+  from,
+  to: { path },
+})
+
+/** The files must not load these, directly or through other files. */
+const never = (name: string, path: string, ...to: string[]): Rule => ({
+  name,
   severity: 'error',
   from: { path },
   to: { path: to, reachable: true },
 })
 
-/** The folder of core must not import these folders, which stand below it. */
-const above = (folder: string, ...others: string[]): IForbiddenRuleType => ({
-  name: `core-${folder}`,
-  comment: 'The folders of core import only those above them.',
-  severity: 'error',
-  from: { path: `${core}${folder}/` },
-  to: { path: `${core}(${others.join('|')})/` },
-})
+/** The folders of core: each imports only those before it. */
+const folders = ['contract', 'request', 'delivery', 'http', 'pipeline', 'openapi', 'testing']
 
-export const forbidden: IForbiddenRuleType[] = [
+export const forbidden: Rule[] = [
   { name: 'circle', severity: 'error', from: {}, to: { circular: true } },
+  // Who installs a package gets its dependencies, and no devDependencies.
   {
     name: 'undeclared',
-    comment: 'Who installs a package gets its dependencies, and no devDependencies.',
     severity: 'error',
     from: { path: '^packages/[^/]+/src/' },
     to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['npm', 'npm-peer', 'npm-optional'] },
   },
-  only('index', '^packages/([^/]+)/src/index\\.ts$', '^packages/$1/src/', core),
   only(
     'core',
     { path: core, pathNot: `${core}(delivery/stores/|testing/serve\\.ts)` },
@@ -56,78 +53,56 @@ export const forbidden: IForbiddenRuleType[] = [
   ),
   only(
     'platform-client',
-    '^packages/platform-client/src/',
-    '^packages/platform-client/src/',
-    publicCore,
-    npm('zod', 'ky'),
+    { path: '^packages/platform-client/src/' },
+    ...['^packages/platform-client/src/', publicCore, npm('zod', 'ky')],
   ),
   only(
     'testing',
-    '^packages/(?!core/)([^/]+)/src/testing/',
-    '^packages/$1/src/',
-    '^packages/(core|idp)/src/testing/(index|emulators)\\.ts$',
-    npm('zod'),
+    { path: '^packages/(?!core/)([^/]+)/src/testing/' },
+    ...['^packages/$1/src/', '^packages/(core|idp)/src/testing/(index|emulators)\\.ts$', npm('zod')],
   ),
-  only('idp-server', '^packages/idp-server/src/', '^packages/(idp-server|idp)/src/', publicCore, npm('zod')),
+  only(
+    'idp-server',
+    { path: '^packages/idp-server/src/' },
+    ...['^packages/(idp-server|idp)/src/', publicCore, npm('zod')],
+  ),
   only(
     'integration',
-    '^packages/(?!core/|platform-client/|idp-server/)([^/]+)/src/',
-    '^packages/$1/src/',
-    publicCore,
-    npm('zod'),
+    { path: '^packages/(?!core/|platform-client/|idp-server/)([^/]+)/src/' },
+    ...['^packages/$1/src/', publicCore, npm('zod')],
   ),
-  {
-    ...only('server', '^apps/server/src/'),
-    to: { path: ['^packages/(?!core/|platform-client/)[^/]+/src/(?!webhook\\.ts$)', npm('ky')] },
+  not(
+    'server',
     // Its check of the default sender, without the webhook: a host loads integrations after its start.
-    from: { path: '^apps/server/src/', pathNot: '^apps/server/src/variables\\.ts$' },
-  },
-  {
-    ...only('sandbox', '^apps/sandbox/src/'),
-    to: {
-      path: [
-        '^packages/(?!core/)[^/]+/src/(?!testing/index\\.ts$)',
-        '^apps/server/src/(?!(host|samples)\\.ts$)',
-      ],
-    },
-  },
+    { path: '^apps/server/src/', pathNot: '^apps/server/src/variables\\.ts$' },
+    ...['^packages/(?!core/|platform-client/)[^/]+/src/(?!webhook\\.ts$)', npm('ky')],
+  ),
+  not(
+    'sandbox',
+    { path: '^apps/sandbox/src/' },
+    '^packages/(?!core/)[^/]+/src/(?!testing/index\\.ts$)',
+    '^apps/server/src/(?!(host|samples)\\.ts$)',
+  ),
   never(
     'sdk-without-zod',
     '^packages/mailer/src/(testing/)?index\\.ts$',
-    [npm('zod'), '^packages/mailer/src/(integration|deployment|functions|connection)\\.ts$'],
-    'An SDK and its emulator load without the webhook and without zod.',
+    ...[npm('zod'), '^packages/mailer/src/(integration|deployment|functions|connection)\\.ts$'],
   ),
-  never(
-    'sdk-without-webhook',
-    '^packages/[^/]+/src/index\\.ts$',
-    '^packages/[^/]+/src/webhook\\.ts$',
-    'An SDK loads without the webhook.',
+  never('sdk-without-webhook', '^packages/[^/]+/src/index\\.ts$', '^packages/[^/]+/src/webhook\\.ts$'),
+  never('wire', '^packages/[^/]+/src/wire\\.ts$', '/src/client\\.ts$'),
+  never('emulators', '^packages/[^/]+/src/(?!testing/)', '/src/testing/'),
+  never('worker', '^apps/server/src/.*worker\\.ts$', npm('@hono/node-server', 'undici')),
+  not(
+    'core-root',
+    { path: `${core}[^/]+\\.ts$`, pathNot: `${core}(index|authoring|hosting|host)\\.ts$` },
+    `${core}[^/]+/`,
   ),
-  never(
-    'wire',
-    '^packages/[^/]+/src/wire\\.ts$',
-    '/src/client\\.ts$',
-    'The wire format does not know its client.',
-  ),
-  never('emulators', '^packages/[^/]+/src/(?!testing/)', '/src/testing/', 'Emulators are for tests.'),
-  never(
-    'worker',
-    '^apps/server/src/.*worker\\.ts$',
-    npm('@hono/node-server', 'undici'),
-    'It runs on Workers, and these on Node alone.',
-  ),
-  {
-    ...above('.'),
-    name: 'core-root',
-    from: { path: `${core}[^/]+\\.ts$`, pathNot: `${core}(index|authoring|hosting|host)\\.ts$` },
-    to: { path: `${core}[^/]+/` },
-  },
-  above('contract', 'request', 'delivery', 'http', 'pipeline', 'openapi', 'testing'),
-  above('request', 'delivery', 'http', 'pipeline', 'openapi', 'testing'),
-  above('delivery', 'http', 'pipeline', 'openapi', 'testing'),
-  above('http', 'request', 'delivery', 'pipeline', 'openapi', 'testing'),
-  above('pipeline', 'openapi', 'testing'),
-  above('openapi', 'testing'),
+  not('core-http', { path: `${core}http/` }, `${core}(request|delivery)/`),
+  ...folders
+    .slice(0, -1)
+    .map((folder, at) =>
+      not(`core-${folder}`, { path: `${core}${folder}/` }, `${core}(${folders.slice(at + 1).join('|')})/`),
+    ),
 ]
 
 export const options: ICruiseOptions = {
