@@ -54,7 +54,7 @@ export function checkLoad(
     const { id, route } = delivery
     count(found, 'events')
     if (response.body.code === 'outcome_unknown') count(found, 'outcome_unknown')
-    else if (response.status !== 200) found.violations.push(`${id}: ${quote(response)}`)
+    else if (response.status !== 200) found.violations.push(`${id}, ${stateOf(response)}: ${quote(response)}`)
     else if (route === 'idp-server') found.violations.push(...checkPublished(world, id))
     else if (route === 'mailer')
       for (const { violation } of checkMessages(world, id, response.body))
@@ -69,6 +69,10 @@ export function tally<Item>(items: Iterable<Item>, keyOf: (item: Item) => string
   const groups = Map.groupBy(items, keyOf)
   return [...groups].map(([key, { length }]) => `${key}: ${length}`).join(', ')
 }
+
+/** A host on a busy machine may refuse an event, or not answer, as long as the sender tries: nothing is lost by that. */
+const stateOf = ({ status, body }: Received) =>
+  status === 0 || body.retryable ? 'busy to the end' : 'refused for good'
 
 /** A response, as violations quote it. */
 export const quote = ({ status, body }: Pick<Received, 'status' | 'body'>) =>
