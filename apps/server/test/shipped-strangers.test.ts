@@ -163,6 +163,25 @@ describe('the bundled host, beside strangers,', () => {
     await expect.poll(received).toMatch(/^HTTP\/1.1 401 /)
   })
 
+  it.runIf(isNightly)(
+    'closes connections that are silent, or do not end their headers or their body',
+    async () => {
+      const small = around.ship({ environment: { BODY_LIMIT: '65536' } })
+      const unfinished = [
+        '',
+        'POST /mailer/webhook HTTP/1.1\r\n',
+        post({ 'content-length': 1_000, ...forged() }, '{'),
+      ]
+      const closed = unfinished.map(async (text) => {
+        const { socket, read, write } = await open(small)
+        read()
+        void write(text)
+        await new Promise((resolve) => socket.once('close', resolve))
+      })
+      await Promise.all(closed)
+    },
+  )
+
   it('refuses a body in pieces of one byte, and closes its connection', async () => {
     const { socket, read, write, received } = await open()
     read()
