@@ -17,7 +17,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 const root = new URL('../..', import.meta.url).pathname
 const { only = '' } = parseArgs({ options: { only: { type: 'string' } } }).values
 const faults = allFaults.filter(({ id, file }) => id.includes(only) || file.includes(only))
-const mistakes = findMistakes(allFaults, root)
+const mistakes = findMistakes(faults, root)
 if (mistakes.length > 0) fail('The list of faults has mistakes:', ...mistakes)
 if (faults.length === 0) fail(`No fault has “${only}” in its id or its file.`)
 
