@@ -162,6 +162,72 @@ a refusal that a function with an effect catches
   functions.ts: .createItem(item, context) ⇒ .createItem(item, context).catch((e) => e.code === 'provider_rejected' ? { id: '', name: '' } : Promise.reject(e))
   ^reports that the provider refuses createItem
   createItem had no effect: .* the response is 200: {"result":{"id":"","name":""}}
+
+an error of no known kind
+  functions.ts: getItem: async ({ itemId }, context) => ⇒ getItem: async ({ itemId }, context) => itemId ? Promise.reject(new Error('no item')) :
+  ^runs getItem with the example
+  getItem succeeds with the example of its contract, but the response is 500: internal_error .*no item
+
+a credential within an output, and not marked
+  integration.ts: apiUrl: z.string() ⇒ connection: z.object({ uri: z.string() }), apiUrl: z.string()
+  deployment.ts: return { apiToken ⇒ return { connection: { uri: 'sms://' + connection.apiToken }, apiToken
+  ^marks every input and output as a secret that holds a credential
+  output “connection\.uri” holds a credential
+
+a password in a list of arguments, and not marked
+  integration.ts: ${itemArguments} ⇒ functionArguments({ name: z.string(), users: z.array(z.object({ password: z.string() })).optional() })
+  ^marks every field as a secret that is named like one
+  “password” in the arguments of createItem .* secret\(\)
+
+a secret within a transform
+  integration.ts: apiToken: secret(z.string()) ⇒ apiToken: z.preprocess((value) => value, secret(z.string()))
+  defineIntegration
+  outputs\.apiToken is marked within a transform, where its values are not found
+
+a name that is no route
+  integration.ts: name: 'example-service' ⇒ name: 'Example Service'
+  defineIntegration
+  one fault:\s+name expected lower-case words joined by hyphens
+
+an event that does not exist
+  integration.ts: events: [ ⇒ events: ['DEPLOYMENT_PAUSED',
+  defineIntegration
+  events\[0\] expected one of .*"DEPLOYMENT_CREATED"
+
+a field of a function that does not exist
+  integration.ts: effectful: true, ⇒ effectful: true, resumeable: true,
+  defineIntegration
+  functions\.createItem\.resumeable is not known here
+
+an alias that another function has
+  integration.ts: effectful: true, ⇒ effectful: true, aliases: ['getItem'],
+  defineIntegration
+  functions\.getItem has the name “getItem”, as another function has
+
+a result that JSON cannot hold
+  integration.ts: count: z.int() ⇒ count: z.int(), at: z.date()
+  defineIntegration
+  functions\.countItems\.result\.at is a date
+
+a choice that asks for an unknown field
+  integration.ts: { apiToken: {} } ⇒ { apiKey: {} }
+  defineIntegration
+  inputs ask for “apiKey”
+
+metrics without their event
+  integration.ts: 'METRIC_UPDATE', ⇒ 
+  defineIntegration
+  metrics need the event METRIC_UPDATE
+
+a reference in an output
+  integration.ts: apiUrl: z.string() ⇒ apiUrl: environmentReference(z.string())
+  defineIntegration
+  outputs\.apiUrl is marked with environmentReference
+
+an event without a handler
+  deployment.ts: async health( ⇒ async probe(
+  ^reports healthy
+  handlers\.health is missing: it handles HEALTH_CHECK
 `
 
 const mistakes = table
@@ -188,7 +254,9 @@ async function runWith({ edits, promise }: (typeof mistakes)[number]): Promise<u
     expect(source, `${file} has the right lines`).toContain(from)
     writeFileSync(path, source.split(from).join(to))
   }
-  const { integration } = await import(join(copy, 'src/webhook.ts'))
+  const webhook = await import(join(copy, 'src/webhook.ts')).catch((error: unknown) => ({ error }))
+  if (promise.source === 'defineIntegration') return webhook.error
+  const { integration } = webhook
   const { createFixture } = await import(join(copy, 'test/fixture.ts'))
   const cases: (() => Promise<void>)[] = []
   describeIntegration(integration, createFixture, {
