@@ -70,7 +70,7 @@ function withSettings<Settings>(
  * Imports the packages of INTEGRATIONS (contract §7), which are installed beside the host.
  *
  * @param names separated by commas or spaces; the configuration refuses those that are none
- * @returns the integrations, and why a package is none
+ * @returns the integrations of the host, and why a package is none
  */
 export async function importIntegrations(names = '') {
   const integrations: HostedPackage[] = []
@@ -92,5 +92,5 @@ export async function importIntegrations(names = '') {
       )
     }
   }
-  return { integrations, faults }
+  return { integrations: [...builtin, ...integrations], faults }
 }

@@ -1,14 +1,7 @@
 /** Everything that runs in the sandbox: a platform, the providers, and the host between them. */
 import { type Manifest, platformEvent } from '@org/core/hosting'
 import { createPlatformEmulator, type Served, serve } from '@org/core/testing'
-import {
-  builtin,
-  createHost,
-  createMetrics,
-  importIntegrations,
-  readConfig,
-  refuseOtherSites,
-} from '@org/server'
+import { createHost, createMetrics, importIntegrations, readConfig, refuseOtherSites } from '@org/server'
 import { proxy } from 'hono/proxy'
 import { type Delivery, deliveryHeaders } from './deliver.ts'
 import { type Exchange, isDone, type OpenExchange, SOURCE_HEADER } from './exchange.ts'
@@ -65,7 +58,7 @@ async function start(
     PLATFORM_API_TOKEN: platformToken,
     [TENANT_TOKEN]: providers.variables.MAILER_SHARED_API_TOKEN,
   }
-  const { integrations: further, faults: others } = await importIntegrations(environment.INTEGRATIONS)
+  const { integrations, faults: others } = await importIntegrations(environment.INTEGRATIONS)
   const config = readConfig(hostVariables, { others })
   const [webhookSecret] = config.webhookSecrets
   /** The sandbox’s own deliveries, until somebody takes their result. */
@@ -118,8 +111,7 @@ async function start(
     elsewhere
       ? (request) => proxy(elsewhere.url + new URL(request.url).pathname, request)
       : createHost(config, {
-          ...{ environment: hostVariables, logger, fetch: observedFetch, createMetrics },
-          integrations: [...builtin, ...further],
+          ...{ environment: hostVariables, integrations, logger, fetch: observedFetch, createMetrics },
         }).fetch,
   )
   const guarded = async (request: Request) => {
@@ -129,9 +121,9 @@ async function start(
   const hostServer = await listen('host', guarded, { port: config.port, variable: 'PORT', environment })
   servers.push(hostServer)
   const url = `http://localhost:${hostServer.port}`
-  const { integrations } = await fetch(`${url}/integrations`).then(
-    (response): Promise<{ integrations: Manifest[] }> => response.json(),
-  )
+  const manifests = await fetch(`${url}/integrations`)
+    .then((response): Promise<{ integrations: Manifest[] }> => response.json())
+    .then((listed) => listed.integrations)
   providers.seed()
 
   return {
@@ -141,7 +133,7 @@ async function start(
     taken: hostServer.taken,
     platform,
     /** The manifests of the host’s integrations. */
-    manifests: integrations,
+    manifests,
     faults,
     /** If set, the host accepts only signed events. */
     webhookSecret,

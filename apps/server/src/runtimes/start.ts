@@ -1,6 +1,6 @@
 /** Starts the host with the variables of the process. */
 import { ConfigurationError, readConfig } from '../config.ts'
-import { builtin, importIntegrations } from '../integrations.ts'
+import { importIntegrations } from '../integrations.ts'
 import { findStoreFaults } from '../stores/open.ts'
 import { run } from './run.ts'
 
@@ -18,7 +18,7 @@ async function readWholeConfig(faults: readonly string[]) {
 try {
   const { integrations, faults } = await importIntegrations(process.env.INTEGRATIONS)
   const config = await readWholeConfig(faults)
-  await run(config, { environment: process.env, integrations: [...builtin, ...integrations] })
+  await run(config, { environment: process.env, integrations })
 } catch (error) {
   if (!(error instanceof ConfigurationError)) throw error
   console.error(error.message)

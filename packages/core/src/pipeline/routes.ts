@@ -32,41 +32,31 @@ export function createRoutes(
   integrations: readonly (IntegrationPackage | LazyIntegration)[],
   dependencies: HandlerDependencies | ((name: string) => HandlerDependencies | Promise<HandlerDependencies>),
 ) {
-  const dependenciesOf = typeof dependencies === 'function' ? dependencies : () => dependencies
   if (typeof dependencies !== 'function') refuseFaults('The host', findDependencyFaults(dependencies))
   const webhooks = new Map<string, WebhookHandler>()
-  const loading = integrations.map((each) => {
+  const mounted = integrations.map((each) => {
     const name = 'load' in each ? each.name : each.integration.name
-    const load = async () => ('load' in each ? each.load() : each)
-    let handler: Promise<WebhookHandler> | undefined
-    async function create() {
-      const [{ createHandler }, given] = await Promise.all([load(), dependenciesOf(name)])
-      return createHandler(given)
-    }
-    async function ready(): Promise<void> {
-      handler ??= create()
-      handle = await handler.catch((error: unknown) => {
-        handler = undefined
-        throw error
-      })
-    }
-    let handle: WebhookHandler = async (request) => {
-      await ready()
-      return handle(request)
-    }
     const path = `/${name}/webhook`
     if (webhooks.has(path)) throw new TypeError(`Two integrations have the route ${path}.`)
-    webhooks.set(path, (request) => handle(request))
+    let handle: WebhookHandler | undefined
+    const load = async () => ('load' in each ? each.load() : each)
+    async function ready(): Promise<WebhookHandler> {
+      const { createHandler } = await load()
+      const given = typeof dependencies === 'function' ? await dependencies(name) : dependencies
+      handle ??= createHandler(given)
+      return handle
+    }
+    webhooks.set(path, (request) => handle?.(request) ?? ready().then((made) => made(request)))
     return { load, ready }
   })
   return {
     /** The handlers, by path: `/mailer/webhook`. */
     webhooks,
     /** The definitions, in the order of the integrations, for `toManifest` and `toOpenApi`. */
-    definitions: () => Promise.all(loading.map(async ({ load }) => (await load()).integration)),
+    definitions: () => Promise.all(mounted.map(async ({ load }) => (await load()).integration)),
     /** Makes every handler now, and not with its first event. */
     async load(): Promise<void> {
-      await Promise.all(loading.map(({ ready }) => ready()))
+      await Promise.all(mounted.map(({ ready }) => ready()))
     },
   }
 }
