@@ -88,7 +88,7 @@ describe('a definition', () => {
     } as const
     expect(faultsOf(() => defineIntegration(wrong)).split('\n  ')).toEqual([
       'The integration “No Route” has 12 faults:',
-      'name expected lower-case words joined by hyphens: it is a part of the route',
+      'name expected lower-case words joined by hyphens',
       'metric is not known here; the nearest name is “metrics”',
       expect.stringMatching(/^inputs\.when\.\* is a date/),
       'inputs ask for “a”, which is no field of theirs',

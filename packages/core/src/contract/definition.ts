@@ -13,18 +13,12 @@ const handlerNames = Object.entries(eventTraits).flatMap(([event, traits]) =>
   'handler' in traits ? [[event, traits.handler] as const] : [],
 )
 
-const isFunction = z.custom((value) => typeof value === 'function', 'expected a function')
 const text = z.string().regex(/\S/, 'must not be blank')
 const schema = z.custom<z.ZodType>((value) => value instanceof z.core.$ZodType, 'expected a schema of zod 4')
 const fields = z.custom<z.ZodObject>((value) => value instanceof z.core.$ZodObject, 'expected z.object(…)')
 
 const definitionShape = z.strictObject({
-  name: z
-    .string()
-    .regex(
-      /^[a-z][a-z\d]*(-[a-z\d]+)*$/,
-      'expected lower-case words joined by hyphens: it is a part of the route',
-    ),
+  name: z.string().regex(/^[a-z][a-z\d]*(-[a-z\d]+)*$/, 'expected lower-case words joined by hyphens'),
   title: text,
   description: text,
   events: z.array(z.enum(handlerNames.map(([event]) => event))),
@@ -40,7 +34,7 @@ const definitionShape = z.strictObject({
       effectful: z.boolean(),
       resumable: z.boolean().optional(),
       sends: z.enum(['one', 'many']).optional(),
-      settled: isFunction.optional(),
+      settled: z.custom((value) => typeof value === 'function', 'expected a function').optional(),
     }),
   ),
   metrics: z.record(z.string(), z.strictObject({ description: text, unit: text.optional() })),
@@ -147,23 +141,21 @@ export function findHandlerFaults(
   { events, functions }: IntegrationDefinition,
   handlers: Readonly<Record<string, unknown>>,
 ): FieldError[] {
-  const isMissing = (owner: unknown, name: string) => typeof Object(owner)[name] !== 'function'
   const handled: readonly string[] = events
   const known = Object.keys(functions)
-  const called = Object(handlers.functions)
-  const path = 'handlers.functions'
-  return [
+  const given = Object(handlers.functions)
+  const missing = [
     ...handlerNames
       .filter(([event, name]) => handled.includes(event) && name !== 'functions')
-      .flatMap(([event, name]) =>
-        faultsThat([isMissing(handlers, name), `handlers.${name}`, `is missing: it handles ${event}`]),
-      ),
-    ...known.flatMap((name) => faultsThat([isMissing(called, name), `${path}.${name}`, 'is missing'])),
-    ...Object.keys(called)
-      .filter((name) => !known.includes(name))
-      .map((name) => ({
-        path: `${path}.${name}`,
-        message: `is no function of the definition${suggestion(name, known)}`,
-      })),
+      .map(([event, name]) => [name, handlers[name], `is missing: it handles ${event}`] as const),
+    ...known.map((name) => [`functions.${name}`, given[name], 'is missing'] as const),
+  ].filter(([, handler]) => typeof handler !== 'function')
+  const unknown = Object.keys(given).filter((name) => !known.includes(name))
+  return [
+    ...missing.map(([name, , message]) => ({ path: `handlers.${name}`, message })),
+    ...unknown.map((name) => {
+      const message = `is no function of the definition${suggestion(name, known)}`
+      return { path: `handlers.functions.${name}`, message }
+    }),
   ]
 }

@@ -27,8 +27,8 @@ export interface HttpClientOptions {
   isOwnForm?: ((body: unknown) => boolean) | undefined
   /** Finds what runtimes refuse to send, but not with an error that says so; by default, {@link findFault} does. */
   findFault?: typeof findFault | undefined
-  /** Whether a failure is final, although its status is that of one to retry. By default, none is. */
-  isFinal?: ((failure: HttpFailure) => boolean) | undefined
+  /** Reads what a failure means before a retry. One that is not `retryable` is final, whatever its status. */
+  readFailure?: ((failure: HttpFailure) => unknown) | undefined
   /** Waits between two attempts, by default with a timer that the signal ends early. */
   wait?: ((milliseconds: number, signal: AbortSignal) => Promise<void>) | undefined
 }
@@ -107,9 +107,9 @@ export function createHttpClientBy(read: JsonReader, options: HttpClientOptions)
       try {
         return await attemptOnce({ ...options, read }, { ...request, deadline, repeatable })
       } catch (error) {
-        if (!(error instanceof HttpFailure) || attempt >= attempts || !isRetryable(error, repeatable))
-          throw error
-        if (options.isFinal?.(error)) throw error
+        if (!(error instanceof HttpFailure) || attempt >= attempts) throw error
+        const isFinal = Object(options.readFailure?.(error)).retryable === false
+        if (isFinal || !isRetryable(error, repeatable)) throw error
         const delay = error.retryAfter === undefined ? backoff(attempt) : error.retryAfter * 1000
         if (Date.now() + delay + reserveMs >= deadline) throw error
         const remaining = Math.ceil(Math.min(deadline - Date.now(), LONGEST_TIMER_MS))

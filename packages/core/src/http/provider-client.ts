@@ -57,7 +57,7 @@ export interface Provider {
 }
 
 /** Options of {@link createProviderClient}. */
-export interface ProviderClientOptions extends Omit<HttpClientOptions, 'isOwnForm' | 'isFinal'> {
+export interface ProviderClientOptions extends Omit<HttpClientOptions, 'isOwnForm' | 'readFailure'> {
   /** The token or key. It is checked before each call, so that a client can be made without one. */
   credential: string
   /** Longest time for one call with its retries; 30,000 by default. */
@@ -109,11 +109,7 @@ export function createProviderClient(provider: Provider, options: ProviderClient
 export function createProviderClientBy(read: JsonReader, provider: Provider, options: ProviderClientOptions) {
   const { credential, timeoutMs = 30_000, maxBytes, maxValues } = options
   const { name, title, credentials } = provider
-  const isFinal = (failure: HttpFailure) => {
-    const meaning = provider.readFailure(failure)
-    return meaning instanceof IntegrationError && !meaning.retryable
-  }
-  const send = createHttpClientBy(read, { ...options, isOwnForm: provider.isOwnForm, isFinal })
+  const send = createHttpClientBy(read, { ...options, ...provider })
   const account = `${URL.canParse(options.baseUrl) ? new URL(options.baseUrl).origin : ''} ${credential}`
 
   let ownGate = options.gate
