@@ -90,9 +90,10 @@ export function openDeployment(sources: DeploymentSources): OpenDeployment | und
       }
       const oversized = findOversizedInputs(schema, values, INPUTS)
       if (oversized.length > 0) throw invalidInputs(oversized)
-      const parsed = parseInputs(schema, resolveInputs(values, schema, { ...sources, resolved }), INPUTS)
+      const whole = resolveInputs(values, schema, { ...sources, resolved })
+      const parsed = parseInputs(schema, whole, INPUTS)
+      for (const each of [whole, parsed.data]) sources.credentials.add(secretsIn(schema, each))
       if (parsed.errors) throw invalidInputs(parsed.errors, parsed.cause)
-      sources.credentials.add(secretsIn(schema, parsed.data))
       return parsed.data
     },
 
@@ -157,7 +158,6 @@ function resolveInputs(
   let resolved: unknown = values
   for (const path of referencePaths(schema)) resolved = replaceAt(resolved, path, resolve)
   if (errors.length > 0) throw invalidInputs(errors)
-  credentials.add(secretsIn(schema, resolved))
   return Object(resolved)
 }
 

@@ -193,14 +193,13 @@ async function callFunction(
   const wanted = operation.function
   if (!wanted) throw unknownFunction(definition, call.name)
   const { arguments: schema, result: resultSchema } = wanted.definition
-  redactor.add(secretsIn(schema, call.arguments))
   const parsed = parseArguments(schema, call.arguments)
+  for (const given of [call.arguments, parsed.data]) redactor.add(secretsIn(schema, given))
   if (parsed.errors) {
     const { errors, cause } = parsed
     const message = `The arguments of ${wanted.name} are invalid: ${summarise(errors)}.`
     throw new IntegrationError('invalid_arguments', message, { errors, cause })
   }
-  redactor.add(secretsIn(schema, parsed.data))
   const given = await handlers.functions?.[wanted.name]?.(parsed.data, context)
   // A provider may quote a credential in what it says of one message of many.
   const result = credentials.data(resultSchema.parse(given), call.arguments)
