@@ -63,6 +63,16 @@ describe('a problem', () => {
     expect(host.lines.at(-1)?.facts?.reason).toBe('TypeError: Cannot read “[redacted]” of undefined')
   })
 
+  it.each([
+    ['overloaded', calling('count')],
+    // It may have come after the change.
+    ['outcome_unknown', greet],
+  ])('of a shortage of the host is %s, and the log names it', async (code, event) => {
+    const host = createHost({ provider: failing(new Error('ENOSPC: no space left on device, write')) })
+    expect((await refusal(host, event)).code).toBe(code)
+    expect(host.lines.at(-1)?.facts).toMatchObject({ code, shortage: 'ENOSPC' })
+  })
+
   it('has the beginning of what a provider said, and no part of a secret', async () => {
     const message = `${'x'.repeat(3_995)}${token}${'x'.repeat(1_000_000)}`
     const provider = { name: 'greeter', status: 400, code: message, message }

@@ -7,7 +7,7 @@ import type { ResponseTo } from '../contract/responses.ts'
 import { suggestion } from '../contract/suggestion.ts'
 import { summarise } from '../contract/validation.ts'
 import { type EventResponse, ignored, type ResponseBody, toFailure } from '../delivery/response.ts'
-import { IntegrationError, toIntegrationError } from '../errors.ts'
+import { IntegrationError, isIntegrationError, toIntegrationError } from '../errors.ts'
 import { cutText } from '../log.ts'
 import { parseArguments } from '../request/fields.ts'
 import { ensureAlive, reportHealth } from './life.ts'
@@ -220,7 +220,8 @@ function unknownFunction({ name, functions }: IntegrationDefinition, wanted: str
 // that may have arrived must invite a retry.
 function neverRepeatBlindly(error: unknown): IntegrationError {
   const known = toIntegrationError(error)
-  const fault = known.code === 'internal_error'
+  // A shortage of the host, too: it may have come after the change.
+  const fault = known.code === 'internal_error' || !isIntegrationError(error)
   if (!fault && !(known.retryable && known.effect === 'unknown')) return known
   const message = fault ? 'The host failed in the middle of this call.' : known.message
   return new IntegrationError('outcome_unknown', message, {

@@ -9,8 +9,8 @@ import { cutText, type Logger, type LogLevel, louder } from '../log.ts'
 import { type Redactor, textForLog } from '../redact.ts'
 import { type HashAddress, type Recipients, recipientsByLine } from './recipients.ts'
 
-/** The log line of an event, with the fates of the messages that it was to send. */
-export type EventRecord = Partial<Fates> & {
+/** The log line of an event. */
+export interface EventRecord {
   /** The integration's name. */
   route: string
   /** Absent if the request was refused before it was parsed. */
@@ -99,56 +99,43 @@ export interface Observer {
   answered?(record: EventRecord): void
 }
 
+/** An id as proxies write it. Any other text could be anything. */
+const REQUEST_ID = /^[\w.-]{1,100}$/
+
 /** The facts that accumulate while an event is handled. */
-export interface Trace {
+export class Trace {
   event: PlatformEvent | undefined
   deliveryId: string | undefined
-  isVerified: boolean
+  isVerified = false
   readonly requestId: string
   attempt: number | undefined
   /** Whether the function of the event sends messages. */
   sends: FunctionDefinition['sends']
-  callsOwnServer: boolean
+  callsOwnServer = false
   /** Set for an event of the future. */
   clock: Pick<EventRecord, 'timestamp' | 'clock'> | undefined
   /** The last URL that was called. */
-  readonly called: { provider?: string; platform?: string }
-  providerCalls: number
-  platformCalls: number
+  readonly called: { provider?: string; platform?: string } = {}
+  providerCalls = 0
+  platformCalls = 0
   /** Why the last call to the provider failed. A batch goes on after it. */
   failedCall: string | undefined
-  readonly notes: Note[]
+  readonly notes: Note[] = []
   /** Whether the line of the event is written. */
-  isLogged: boolean
+  isLogged = false
   /** Knows the secrets of the host alone: a tenant must not hide who it is by a secret that is its own name. */
   readonly host: Redactor
   /** Knows the credentials of the host and of the deployment. */
   readonly credentials: Redactor
   /** Knows these and what people chose, such as a password, which may be a word of any response. */
   readonly redactor: Redactor
-}
 
-/** An id as proxies write it. Any other text could be anything. */
-const REQUEST_ID = /^[\w.-]{1,100}$/
-
-/** The trace of a request that has not been read yet. */
-export function createTrace(host: Redactor, { headers }: Pick<Request, 'headers'>): Trace {
-  const credentials = host.extend()
-  const redactor = credentials.extend()
-  const given = headers.get('x-request-id') ?? ''
-  const requestId = REQUEST_ID.test(given) ? given : crypto.randomUUID()
-  return {
-    ...{ event: undefined, deliveryId: undefined, isVerified: false, requestId, attempt: undefined },
-    sends: undefined,
-    ...{
-      callsOwnServer: false,
-      clock: undefined,
-      called: {},
-      providerCalls: 0,
-      platformCalls: 0,
-      failedCall: undefined,
-    },
-    ...{ notes: [], isLogged: false, host, credentials, redactor },
+  constructor(host: Redactor, { headers }: Pick<Request, 'headers'>) {
+    const given = headers.get('x-request-id') ?? ''
+    this.requestId = REQUEST_ID.test(given) ? given : crypto.randomUUID()
+    this.host = host
+    this.credentials = host.extend()
+    this.redactor = this.credentials.extend()
   }
 }
 
@@ -212,13 +199,16 @@ export function fatesOf(
 const LONGEST_NOTES = 2_000
 const LONGEST_NOTE = 500
 
+/** Where the lines of events go, and the hash of addresses, if the host has a key. */
+interface EventLog {
+  logger: Logger
+  observer: Observer
+  hashAddress: HashAddress | undefined
+}
+
 /** Writes the log line of an event, and passes it to the observer. */
 export async function logEvent(
-  {
-    logger,
-    observer,
-    hashAddress,
-  }: { logger: Logger; observer: Observer; hashAddress?: HashAddress | undefined },
+  { logger, observer, hashAddress }: EventLog,
   route: string,
   response: EventResponse,
   trace: Trace,
@@ -250,7 +240,7 @@ export async function logEvent(
   logger(
     notes.reduce((loudest, note) => louder(loudest, note.level), level),
     `${event?.name ?? 'refused'} ${response.status}`,
-    record,
+    { ...record },
   )
   for (const more of others) logger('info', 'Further messages', { ...identify(route, trace), ...more })
   observer.answered?.(record)

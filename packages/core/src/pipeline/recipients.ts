@@ -18,8 +18,7 @@ interface Part {
 }
 
 /** The most message ids, and the most recipients, of a line. */
-const IDS = 200
-const RECIPIENTS = 300
+const MOST_OF_LINE = 200
 /** In base64: 72 bits. */
 const HASH_LENGTH = 12
 
@@ -49,7 +48,7 @@ export async function recipientsByLine(
   for (const [at, addresses] of messages.entries()) {
     const { messageId, status } = fates?.messages[at] ?? fateBy(error)
     let part = parts.at(-1)
-    if (!part || part.ids.length === IDS || part.hashes + addresses.length > RECIPIENTS) {
+    if (!part || part.ids.length === MOST_OF_LINE || part.hashes + addresses.length > MOST_OF_LINE) {
       if (part) await breathe()
       part = { ids: [], hashes: 0, recipients: {} }
       parts.push(part)
@@ -83,5 +82,5 @@ function addressesIn(message: unknown): string[] {
   return [to, cc, bcc]
     .flat()
     .filter((address) => typeof address === 'string')
-    .slice(0, RECIPIENTS)
+    .slice(0, MOST_OF_LINE)
 }

@@ -17,7 +17,7 @@ import { createConcurrencyLimit, type Place } from '../request/capacity.ts'
 import { resolveOperation } from '../request/operation.ts'
 import { checkRequest, parseEvent, readBody } from '../request/read.ts'
 import { dispatch } from './dispatch.ts'
-import { createEventLogger, createTrace, fatesOf, logEvent, type Trace } from './event-log.ts'
+import { createEventLogger, fatesOf, logEvent, Trace } from './event-log.ts'
 import { repeatStatus } from './life.ts'
 import { findDependencyFaults, type HandlerDependencies } from './options.ts'
 import { createPace } from './pace.ts'
@@ -83,7 +83,7 @@ export function createWebhookHandler(
 
   async function respond(request: Request): Promise<Response> {
     const started = now()
-    const trace = createTrace(configured, request)
+    const trace = new Trace(configured, request)
     const sender = dependencies.peer?.(request)
     const place = limit.open(sender ?? '', now)
     let response: EventResponse

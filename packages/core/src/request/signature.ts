@@ -45,8 +45,10 @@ export function createVerifier(options: VerifierOptions): Verify {
     const signatures = readHeader(headers, 'webhook-signature').split(' ')
     if (!/^[1-9]\d{0,11}$/.test(timestamp))
       throw invalid('webhook-timestamp is not a number of seconds since 1970.')
-    if (Math.abs(Math.floor(now() / 1000) - Number(timestamp)) > toleranceSeconds)
-      throw invalid(`webhook-timestamp is more than ${toleranceSeconds} seconds away from this host’s clock.`)
+    const clock = Math.floor(now() / 1000)
+    const away = `more than ${toleranceSeconds} seconds away from this host’s clock, ${clock}`
+    if (Math.abs(clock - Number(timestamp)) > toleranceSeconds)
+      throw invalid(`webhook-timestamp, ${timestamp}, is ${away}.`)
     const given = signatures
       .filter((signature) => signature.startsWith(VERSION))
       .slice(0, MAX_SIGNATURES)
