@@ -113,8 +113,11 @@ describe('the words of a provider', () => {
     const { handle } = createHost({ provider })
     const greet = async (to: string, password: string) =>
       (await deliver(handle, calling('greet', { to, password }), { id: `evt_${to}` })).body
-    expect(await greet('Ada', 'result')).toEqual({ result: { id: 'greeting-to-Ada' } })
-    expect(await greet('Bob', 'detail')).toMatchObject({ detail: 'No.', code: 'provider_rejected' })
+    // The second response is the recorded one.
+    for (let count = 0; count < 2; count += 1) {
+      expect(await greet('Ada', 'result')).toEqual({ result: { id: 'greeting-to-Ada' } })
+      expect(await greet('Bob', 'detail')).toMatchObject({ detail: 'No.', code: 'provider_rejected' })
+    }
   })
 
   it('lose the host’s secrets in a successful result, also in base64, but no word that is a password', async () => {
