@@ -13,8 +13,9 @@ export const scripts = {
         for (const [key, record] of records) record ? rows.set(key, record) : rows.delete(key)
       },
     }
-    await mailer.sendEmails([1, 2, 3].map(compose), { journal })
-    const { results } = await mailer.sendEmails([0, 1, 2, 3].map(compose), { journal })
+    const order = (index) => ({ ...compose(index), key: `order ${index}` })
+    await mailer.sendEmails([1, 2, 3].map(order), { journal })
+    const { results } = await mailer.sendEmails([0, 1, 2, 3].map(order), { journal })
     return results.map(outcomeOf)
   },
 
