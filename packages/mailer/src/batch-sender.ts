@@ -64,9 +64,12 @@ export function createBatchSender(provider: ProviderClient, settings: MailerSett
     checkSource(items)
     // A batch may have any length, so only its calls have a time limit by default.
     const limits = provider.within({ timeoutMs: Number.POSITIVE_INFINITY, ...options })
-    const { enter } = provider
     const { outageMs = LONGEST_OUTAGE_MS } = options
-    return sendBatch(items, { ...options, ...settings, ...limits, outageMs, enter, send }, kept)
+    return sendBatch(
+      items,
+      { ...options, ...settings, ...limits, outageMs, enter: provider.enter, send },
+      kept,
+    )
   }
 
   return {

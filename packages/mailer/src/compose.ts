@@ -5,7 +5,7 @@
  * @module
  */
 import { formatAddress, parseAddress } from './address.ts'
-import { isRecord, readField } from './fields.ts'
+import { capitalized, isRecord, readField } from './fields.ts'
 import { isName, readHeaders, readLine, readMetadata } from './headers.ts'
 import { Faults, invalidMessage } from './mail-error.ts'
 import { type MessageBodies, type MessageFields, type MessageSettings, NO_BODY } from './message.ts'
@@ -223,10 +223,6 @@ function nearestField(name: string): string | undefined {
     const known = field.toLowerCase()
     return given.length > 2 && (known.startsWith(given.slice(0, 3)) || known.includes(given))
   })
-}
-
-function capitalized(name: string): string {
-  return name.charAt(0).toUpperCase() + name.slice(1)
 }
 
 /** Whether a message has files, or bodies that must be rendered: most messages have neither. */

@@ -25,3 +25,8 @@ export function readNumber(body: unknown, name: string): number | undefined {
   const value = readField(body, name)
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined
 }
+
+/** The name of a field on the wire. */
+export function capitalized(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1)
+}

@@ -4,7 +4,7 @@
  * @module
  */
 import type { CallOptions, ProviderClient } from '@org/core/http'
-import { readNumber } from './fields.ts'
+import { capitalized, readNumber } from './fields.ts'
 import { checkOptions, type Rules } from './options.ts'
 import { callProvider } from './single.ts'
 
@@ -67,10 +67,7 @@ export async function readStats(
 /** @returns `undefined` if the body holds no totals */
 function toStats(body: unknown): DeliveryStats | undefined {
   if (readNumber(body, 'Sent') === undefined) return undefined
-  const totals = Object.keys(Object(body)).flatMap((wireName) => {
-    // `SMTPApiErrors` is `smtpApiErrors`.
-    const name = wireName.replace(/^[A-Z](?:[A-Z]+(?=[A-Z]))?/, (capitals) => capitals.toLowerCase())
-    return name in none ? [[name, readNumber(body, wireName) ?? 0]] : []
-  })
+  const wireName = (name: string) => (name === 'smtpApiErrors' ? 'SMTPApiErrors' : capitalized(name))
+  const totals = Object.keys(none).map((name) => [name, readNumber(body, wireName(name)) ?? 0])
   return Object.assign({ ...none }, Object.fromEntries(totals))
 }
