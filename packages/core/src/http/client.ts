@@ -228,7 +228,7 @@ function toUrl(baseUrl: string, { path, query }: HttpRequest): string {
 /** Waits until the time is over or the signal fires. */
 export function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(done, milliseconds)
+    const timer = setTimeout(done, Math.max(0, milliseconds))
     function done() {
       clearTimeout(timer)
       signal.removeEventListener('abort', done)
