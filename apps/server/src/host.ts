@@ -1,10 +1,10 @@
 /** The whole host from its configuration. The entry of each runtime starts it. */
 import type { DeliveryStore, Logger } from '@org/core'
-import { createRoutes } from '@org/core/hosting'
 import {
   createConcurrencyLimit,
   createJsonLogger,
   createRedactor,
+  createRoutes,
   createVerifier,
   memoryStore,
   redactLines,

@@ -55,3 +55,18 @@ function listErrors(errors: readonly FieldError[]): readonly FieldError[] {
   const more = errors.length - listed.length
   return more > 0 ? [...listed, { path: '', message: `and ${more} more` }] : listed
 }
+
+/** @throws {TypeError} with every fault and its path, if there is one */
+export function refuseFaults(subject: string, faults: readonly FieldError[]): void {
+  if (faults.length === 0) return
+  const count = faults.length === 1 ? 'one fault' : `${faults.length} faults`
+  const lines = faults.map(({ path, message }) => `${path} ${message}`)
+  throw new TypeError([`${subject} has ${count}:`, ...lines].join('\n  '))
+}
+
+/** The faults whose condition holds. */
+export function faultsThat(
+  ...rows: readonly [holds: boolean, path: string, message: string][]
+): FieldError[] {
+  return rows.filter(([holds]) => holds).map(([, path, message]) => ({ path, message }))
+}

@@ -1,6 +1,7 @@
 /** Definitions are checked when they are made: every fault at once, each at its path. */
 import * as z from 'zod'
 import type { FieldError } from '../errors.ts'
+import { faultsThat, refuseFaults } from '../problem.ts'
 import { eventTraits, type HandledEvent } from './event.ts'
 import { findUnknownChoices } from './form.ts'
 import type { IntegrationDefinition } from './integration.ts'
@@ -58,21 +59,6 @@ const counterparts = [
 export function defineIntegration<const D extends IntegrationDefinition>(definition: D): D {
   refuseFaults(`The integration “${definition.name}”`, findDefinitionFaults(definition))
   return definition
-}
-
-/** @throws {TypeError} if there are faults */
-export function refuseFaults(subject: string, faults: readonly FieldError[]): void {
-  if (faults.length === 0) return
-  const count = faults.length === 1 ? 'one fault' : `${faults.length} faults`
-  const lines = faults.map(({ path, message }) => `${path} ${message}`)
-  throw new TypeError([`${subject} has ${count}:`, ...lines].join('\n  '))
-}
-
-/** The faults whose condition holds. */
-export function faultsThat(
-  ...rows: readonly [holds: boolean, path: string, message: string][]
-): FieldError[] {
-  return rows.filter(([holds]) => holds).map(([, path, message]) => ({ path, message }))
 }
 
 /** A definition that a handler was made of before has no faults. */

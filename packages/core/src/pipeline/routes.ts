@@ -1,6 +1,6 @@
 /** The webhooks of several integrations, for a host of one's own. */
-import { refuseFaults } from '../contract/definition.ts'
 import type { IntegrationDefinition } from '../contract/integration.ts'
+import { refuseFaults } from '../problem.ts'
 import { findDependencyFaults, type HandlerDependencies } from './options.ts'
 import type { WebhookHandler } from './webhook.ts'
 
