@@ -70,6 +70,7 @@ if (kinds.includes('strangers')) {
   strangers.kill()
 }
 console.log(host.table())
+faults.push(...host.findExcess())
 await host.close()
 for (const fault of faults) console.log(`TOO MUCH  ${fault}`)
 if (faults.length > 0) process.exitCode = 1

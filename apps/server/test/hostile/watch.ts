@@ -42,6 +42,13 @@ export async function startWatched() {
   const valuesOf = (figure: string, from = 0) =>
     samples.slice(from).flatMap((each) => (each.figure === figure ? each.value : []))
 
+  /** The figures that were too high since a sample. */
+  const findExcess = (from = 0) =>
+    Object.entries(figures).flatMap(([figure, { title, limit }]) => {
+      const most = Math.max(...valuesOf(figure, from))
+      return most < limit ? [] : `${title}: ${most.toFixed()}`
+    })
+
   return {
     url,
     send: host.send,
@@ -54,11 +61,9 @@ export async function startWatched() {
       around.reset()
       around.backend.reset()
       host.log.length = 0
-      return Object.entries(figures).flatMap(([figure, { title, limit }]) => {
-        const most = Math.max(...valuesOf(figure, from))
-        return most < limit ? [] : `${title}: ${most.toFixed()}`
-      })
+      return findExcess(from)
     },
+    findExcess,
     /** All figures, as a table. */
     table(): string {
       const rows = Object.entries(figures).map(([figure, { title, limit }]) => {
