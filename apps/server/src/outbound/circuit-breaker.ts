@@ -4,7 +4,7 @@
  */
 import { hash, randomUUID } from 'node:crypto'
 import type { Logger } from '@org/core'
-import { type ErrorCode, IntegrationError, isIntegrationError, shortageOf } from '@org/core/errors'
+import { causeOf, type ErrorCode, IntegrationError, isIntegrationError, shortageOf } from '@org/core/errors'
 import {
   BrokenCircuitError,
   type CircuitBreakerPolicy,
@@ -58,8 +58,8 @@ export function createCircuits(integration: string, logger: Logger) {
     const known = circuits.get(key)
     if (known) return known
     if (circuits.size === MAX_CIRCUITS) circuits.clear()
-    const circuit = createCircuit(handleWhenResult(isServerError).orWhen(isProviderFailure), (state) =>
-      logger('warn', `A circuit to ${origin} is ${state}.`, { integration }),
+    const circuit = createCircuit(handleWhenResult(isServerError).orWhen(isProviderFailure), (state, facts) =>
+      logger('warn', `A circuit to ${origin} is ${state}.`, { integration, ...facts }),
     )
     circuits.set(key, circuit)
     return circuit
@@ -96,8 +96,8 @@ export function createPlatformCircuit(logger: Logger) {
   const failure = handleWhenResult(isServerError).orWhen(
     (error) => !isIntegrationError(error) && !shortageOf(error),
   )
-  const circuit = createCircuit(failure, (state) =>
-    logger('warn', `The circuit to the platform is ${state}.`),
+  const circuit = createCircuit(failure, (state, facts) =>
+    logger('warn', `The circuit to the platform is ${state}.`, facts),
   )
   return {
     /** Wraps an attempt of a call. It throws `platform_unavailable` at once if the platform is not called now. */
@@ -122,11 +122,21 @@ export function createPlatformCircuit(logger: Logger) {
   }
 }
 
-/** @param onChange receives the new state in words */
-function createCircuit(failure: Policy, onChange: (state: string | undefined) => void): CircuitBreakerPolicy {
+/** @param onChange receives the new state in words, and why the last call failed */
+function createCircuit(
+  failure: Policy,
+  onChange: (state: string | undefined, facts: { reason?: string | undefined }) => void,
+): CircuitBreakerPolicy {
+  let reason: string | undefined
   const breaker = new SamplingBreaker(SAMPLING)
   const circuit = circuitBreaker(failure, { halfOpenAfter: HALF_OPEN_AFTER_MS, breaker })
-  circuit.onStateChange((state) => onChange(CircuitState[state]))
+  circuit.onFailure(({ reason: failed }) => {
+    const cause = 'error' in failed ? causeOf(failed.error) : 'it answers with an error'
+    reason = cause.startsWith('AbortError') ? 'it does not answer in time' : cause
+  })
+  circuit.onStateChange((state) =>
+    onChange(CircuitState[state], state === CircuitState.Open ? { reason } : {}),
+  )
   return circuit
 }
 
