@@ -5,13 +5,14 @@
  */
 import { parseArgs } from 'node:util'
 import type { Findings } from './checks.ts'
+import { drill } from './drill/drill.ts'
 import { failover } from './scenarios/failover.ts'
 import { kill, pausedHolder } from './scenarios/interruptions.ts'
 import { lives } from './scenarios/lives.ts'
 import { outage } from './scenarios/outage.ts'
 import { redisOutage } from './scenarios/redis.ts'
 
-const scenarios = [kill, pausedHolder, redisOutage, failover, lives, outage]
+const scenarios = [kill, pausedHolder, redisOutage, failover, lives, outage, drill]
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -44,7 +44,7 @@ export interface Journal {
 export const webhookSecret = `whsec_${btoa('the secret of the chaos runs')}`
 
 /** Starts everything outside the hosts. */
-async function startOutside(mailPort?: number) {
+export async function startOutside(mailPort?: number) {
   const mail = createMailProvider({ apiTokens: ['shared-token'] })
   const idp = createPlatformApi()
   const platform = createPlatformEmulator()
@@ -54,13 +54,14 @@ async function startOutside(mailPort?: number) {
     outputs: new Map(),
     responses: [],
   }
+  const writes: StoreWrite[] = []
   const outside = {
     mail,
     idp,
     platform,
     journal,
     /** The writes to the store. A scenario may empty the list. */
-    writes: [] as StoreWrite[],
+    writes,
     steps: 0,
     /** Runs at every step, which waits for it. It can kill a host. */
     atStep: (_: Step): void | Promise<void> => {},
