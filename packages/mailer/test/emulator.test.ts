@@ -39,6 +39,7 @@ it.each<[string, object, number?]>([
   ['a sender of another domain', { From: 'eve@evilshop.example' }, 400],
   ['an unknown field', { TextBdy: 'typo' }, 403],
   ['a field of a wrong type', { Headers: [{ Name: 'a' }] }, 403],
+  ['an unknown way of tracking', { TrackLinks: 'All' }, 403],
   ['an executable file', { Attachments: [{ ...file, Name: 'a.EXE' }] }, 411],
   ['an unknown stream', { MessageStream: 'other' }, 1235],
 ])('refuses a message with %s, by its code', async (_, fields, code = 300) => {
