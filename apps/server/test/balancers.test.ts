@@ -42,7 +42,7 @@ async function startBalancer(name: 'haproxy' | 'nginx', ports: readonly number[]
   return url
 }
 
-describe.concurrent.each(['haproxy', 'nginx'] as const)('hosts behind %s', (name) => {
+describe.each(['haproxy', 'nginx'] as const)('hosts behind %s', (name) => {
   const isThere = spawnSync(name, ['-v']).status === 0
   if (!isThere) process.stderr.write(`SKIPPED: hosts behind ${name}. It needs the Debian package ${name}.\n`)
 

@@ -57,7 +57,7 @@ describe('the commands of the guides', async () => {
     host.kill('SIGTERM')
     expect(await host.exit).toBe(0)
     return {
-      version: host.log[0]?.version,
+      version: host.log.find((line) => line.version)?.version,
       answers: answers.map(({ status, headers }) => [status, headers.has('idempotency-replayed')]),
     }
   }
