@@ -41,9 +41,8 @@ export {
   isIntegrationError,
 } from './errors.ts'
 export { createJsonLogger, type Logger } from './log.ts'
-export type { EnvironmentLookup } from './pipeline/deployment.ts'
 export type { EventRecord, Observer } from './pipeline/event-log.ts'
-export type { HandlerDependencies } from './pipeline/options.ts'
+export type { EnvironmentLookup, HandlerDependencies } from './pipeline/options.ts'
 export { createWebhookHandler, type WebhookHandler } from './pipeline/webhook.ts'
 export { createConcurrencyLimit } from './request/capacity.ts'
 export { createVerifier, sign, type Verify } from './request/signature.ts'

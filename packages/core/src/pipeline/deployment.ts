@@ -2,32 +2,21 @@ import type * as z from 'zod'
 import { hiddenFields } from '../contract/form.ts'
 import type { Deployment } from '../contract/handler-context.ts'
 import { referencePaths, replaceAt, secretsIn } from '../contract/marks.ts'
-import type { CallbackOptions, Platform } from '../contract/platform.ts'
+import type { CallbackOptions } from '../contract/platform.ts'
 import { joinPath, summarise } from '../contract/validation.ts'
 import { type FieldError, IntegrationError } from '../errors.ts'
-import type { Redactor } from '../redact.ts'
 import { ownerOf } from '../request/capacity.ts'
 import { findOversizedInputs, parseInputs } from '../request/fields.ts'
-import type { Operation } from '../request/operation.ts'
-
-/** Looks up a variable: its value, or why the host refuses it, in words that never contain the value. */
-export type EnvironmentLookup = (name: string) => { value: string } | { problem: string }
+import type { EnvironmentLookup } from './options.ts'
+import type { EventParts } from './parts.ts'
 
 /** Whether an input names a variable of the host, at any depth. */
 const hasReference = (value: unknown) => /\{\{\s*env\./.test(JSON.stringify(value) ?? '')
 
 const [INPUTS, OUTPUTS] = ['deployment.inputs', 'deployment.outputs']
 
-interface DeploymentSources {
-  operation: Operation
-  platform: Platform
-  /** The event's own options for each callback. */
-  callback: () => CallbackOptions
-  environment: EnvironmentLookup | undefined
-  credentials: Redactor
-  /** Where its outputs are: in the event or else on the platform, on the platform, or nowhere yet. */
-  outputsFrom: 'event' | 'platform' | 'nowhere'
-}
+/** Where the outputs of a deployment are: in the event or else on the platform, on the platform, or nowhere yet. */
+export type OutputsFrom = 'event' | 'platform' | 'nowhere'
 
 /** A handler's deployment, and the platform's record of it. */
 export interface OpenDeployment extends Deployment {
@@ -37,18 +26,26 @@ export interface OpenDeployment extends Deployment {
   hidden(): ReadonlyMap<string, string>
 }
 
-/** Opens the deployment that an event names; `undefined` if it names none. */
-export function openDeployment(sources: DeploymentSources): OpenDeployment | undefined {
-  const { outputsFrom, operation } = sources
-  const { event, traits } = operation
+/**
+ * Opens the deployment that an event names; `undefined` if it names none.
+ *
+ * @param callback makes the event's own options for each callback
+ */
+export function openDeployment(
+  parts: EventParts,
+  outputsFrom: OutputsFrom,
+  callback: () => CallbackOptions,
+): OpenDeployment | undefined {
+  const { event, traits } = parts.operation
+  const { credentials } = parts.trace
   const given = event.deployment
   if (!given) return undefined
   const carriesInputs = Object.keys(given.inputs ?? {}).length > 0
   const resolved = new Set<string>()
   let hidden = new Map<string, string>()
-  let record: ReturnType<Platform['getDeployment']> | undefined
+  let record: ReturnType<Deployment['record']> | undefined
   const readRecord = () => {
-    record ??= sources.platform.getDeployment(given.id, sources.callback())
+    record ??= parts.shared.platform.getDeployment(given.id, callback())
     return record
   }
   const readLiving = async () => {
@@ -85,14 +82,14 @@ export function openDeployment(sources: DeploymentSources): OpenDeployment | und
       const values = withoutBlanks(raw)
       hidden = hiddenFields(schema, values)
       for (const name of hidden.keys()) {
-        sources.credentials.add(values[name])
+        credentials.add(values[name])
         delete values[name]
       }
       const oversized = findOversizedInputs(schema, values, INPUTS)
       if (oversized.length > 0) throw invalidInputs(oversized)
-      const whole = resolveInputs(values, schema, { ...sources, resolved })
+      const whole = resolveInputs(values, schema, parts, resolved)
       const parsed = parseInputs(schema, whole, INPUTS)
-      for (const each of [whole, parsed.data]) sources.credentials.add(secretsIn(schema, each))
+      for (const each of [whole, parsed.data]) credentials.add(secretsIn(schema, each))
       if (parsed.errors) throw invalidInputs(parsed.errors, parsed.cause)
       return parsed.data
     },
@@ -100,13 +97,13 @@ export function openDeployment(sources: DeploymentSources): OpenDeployment | und
     async outputs(schema, { inputsSuffice } = { inputsSuffice: false }) {
       if (outputsFrom === 'nowhere') return undefined
       const carried = outputsFrom === 'event' && given.outputs ? withoutBlanks(given.outputs) : undefined
-      sources.credentials.add(secretsIn(schema, carried))
+      credentials.add(secretsIn(schema, carried))
       const own = carried && parseInputs(schema, carried, OUTPUTS)
       if (own?.data) return own.data
       if (inputsSuffice && carriesInputs && outputsFrom === 'event') return undefined
       const published = (await readLiving())?.outputs
       if (!published) return undefined
-      sources.credentials.add(secretsIn(schema, published))
+      credentials.add(secretsIn(schema, published))
       return parseInputs(schema, { ...published, ...carried }, OUTPUTS).data
     },
   }
@@ -139,7 +136,8 @@ function withoutBlanks(values: Record<string, unknown>): Record<string, unknown>
 function resolveInputs(
   values: Record<string, unknown>,
   schema: z.ZodObject,
-  { environment, credentials, resolved: names }: DeploymentSources & { resolved: Set<string> },
+  { shared: { environment }, trace: { credentials } }: EventParts,
+  names: Set<string>,
 ): Record<string, unknown> {
   const lookUp: EnvironmentLookup = (name) => {
     const found = environment?.(name) ?? { problem: `names ${name}, but this host resolves no references` }

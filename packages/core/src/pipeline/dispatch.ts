@@ -6,6 +6,8 @@ import type { DeploymentStatus } from '../contract/platform.ts'
 import type { ResponseTo } from '../contract/responses.ts'
 import { suggestion } from '../contract/suggestion.ts'
 import { summarise } from '../contract/validation.ts'
+import { reservedSteps } from '../delivery/claim.ts'
+import { lastStatus } from '../delivery/idempotency.ts'
 import { type EventResponse, ignored, type ResponseBody, toFailure } from '../delivery/response.ts'
 import { IntegrationError, isIntegrationError, toIntegrationError } from '../errors.ts'
 import { cutText } from '../log.ts'
@@ -46,14 +48,15 @@ async function reportFailedDeployment(
   run: Run,
   { code, retryable, message, hint }: IntegrationError,
 ): Promise<DeploymentStatus | undefined> {
-  const { operation, reporter, lastStatus } = run
+  const { operation, reporter, claim } = run
   const { traits } = operation
-  if (!traits.status || lastStatus === 'stopped') return undefined
+  const before = claim && lastStatus(claim.progress)
+  if (!traits.status || before === 'stopped') return undefined
   // A deletion that was not meant for this deployment, or not so, says nothing of it.
   if (traits.life === 'ends' && (code === 'deletion_refused' || code === 'invalid_event')) return undefined
-  const ranBefore = traits.publishes && (lastStatus === 'running' || lastStatus === 'unhealthy')
+  const ranBefore = traits.publishes && (before === 'running' || before === 'unhealthy')
   if (!ranBefore && retryable) return undefined
-  const status = ranBefore && (retryable || (await stillRuns(run))) ? lastStatus : traits.status.failed
+  const status = ranBefore && (retryable || (await stillRuns(run))) ? before : traits.status.failed
   reporter.status(status, hint ? `${message} ${hint}` : message)
   return status
 }
@@ -91,7 +94,7 @@ function handle(run: Run): ResponseBody | Promise<ResponseBody> {
 
 async function create(
   event: Extract<PlatformEvent, { name: 'DEPLOYMENT_CREATED' }>,
-  { shared: { definition, handlers }, context, deployment, reporter, trace, wasPublished }: Run,
+  { shared: { definition, handlers }, claim, context, deployment, reporter, trace }: Run,
 ): Promise<ResponseBody> {
   warnOfUnknownInputs(event.deployment.inputs, definition, reporter)
   const inputs = (await deployment?.inputs(definition.inputs)) ?? {}
@@ -103,7 +106,7 @@ async function create(
   )
   trace.redactor.add(secretsIn(definition.outputs, outputs))
   if ((await reporter.outputs({ outputs, sensitive })) === 'gone') {
-    if (!wasPublished) await handlers.discard?.(outputs, context)
+    if (claim?.progress[reservedSteps.published] !== true) await handlers.discard?.(outputs, context)
     return ignored('The platform no longer knows this deployment.')
   }
   return { status: 'running', outputs }

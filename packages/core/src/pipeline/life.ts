@@ -55,13 +55,13 @@ async function underClaim(run: Run, work: (claim: Claim) => Promise<void>): Prom
     const subject = subjects.deployment(operation.route, deployment.id)
     const result = await claimSubject(shared.store, { subject }, claiming)
     if (!('claim' in result)) return
-    run.callClaim = result.claim
+    run.calls.claim = result.claim
     await work(result.claim)
   } catch (error) {
     // Another delivery works on the deployment and reports its own status, or the store is unreachable.
     if (!isIntegrationError(error)) throw error
   } finally {
-    run.callClaim = undefined
+    run.calls.claim = undefined
   }
 }
 

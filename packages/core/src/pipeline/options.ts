@@ -7,8 +7,10 @@ import type { Logger } from '../log.ts'
 import { faultsThat } from '../problem.ts'
 import type { ConcurrencyLimit } from '../request/capacity.ts'
 import type { Verify } from '../request/signature.ts'
-import type { EnvironmentLookup } from './deployment.ts'
 import type { Observer } from './event-log.ts'
+
+/** Looks up a variable: its value, or why the host refuses it, in words that never contain the value. */
+export type EnvironmentLookup = (name: string) => { value: string } | { problem: string }
 
 /** The options that every integration's `createHandler` takes. */
 export interface HandlerDependencies {

@@ -8,141 +8,62 @@ import type {
   Platform,
   WriteResult,
 } from '../contract/platform.ts'
-import type { IntegrationError } from '../errors.ts'
-import { cutData, cutText, escapeInvisible, type Logger } from '../log.ts'
-import { dataForLog, type Redactor, textForLog } from '../redact.ts'
+import { causeOf, type IntegrationError } from '../errors.ts'
+import { cutData, cutText, escapeInvisible } from '../log.ts'
+import { dataForLog, textForLog } from '../redact.ts'
+import type { EventParts } from './parts.ts'
 
-interface ReporterOptions {
-  platform: Platform
-  deploymentId: string | undefined
-  /** `<delivery id>:<step>` is the idempotency key of each write; `run` is new for each attempt of a delivery. */
-  deliveryId: string | undefined
-  run: string | undefined
-  /** The event's own options for each callback. */
-  callback: () => CallbackOptions
-  /** Throws if the event has lost its claim. */
-  ensureClaimed: (() => void) | undefined
-  logger: Logger
-  /** Why the platform did not receive a report. */
-  reasonOf: (error: unknown) => string
-  redactor: Redactor
-  now: () => number
-}
+/** The reporter of one event. */
+export type Reporter = ReturnType<typeof createReporter>
 
 /**
- * The reporter of one event (contract §5). Lost status, logs and metrics do no harm; lost outputs and files fail the
+ * Makes the reporter of one event (contract §5). Lost status, logs and metrics do no harm; lost outputs and files fail the
  * event. Without a deployment it writes to the host's log only.
+ *
+ * @param callback makes the event's own options for each callback
  */
-export class Reporter {
-  readonly #options: ReporterOptions
-  readonly #entries: LogEntry[] = []
-  #log: DeploymentLog | undefined
+export function createReporter(
+  { shared: { platform, now }, operation, trace, claim, claiming: { logger } }: EventParts,
+  callback: () => CallbackOptions,
+) {
+  const { redactor } = trace
+  const id = operation.event.deployment?.id
+  let entries: LogEntry[] = []
   /** The result of the event in words, until a status or the log has it. */
-  #outcome: LogEntry | undefined
+  let outcome: LogEntry | undefined
   /** One callback at a time, so that they arrive in order: deploying, outputs, running. */
-  #last: Promise<unknown> | undefined
-  #keys: { deliveryId: string; run: string } | undefined
+  let last: Promise<unknown> | undefined
+  let keys: { delivery: string; run: string } | undefined
 
-  constructor(options: ReporterOptions) {
-    this.#options = options
-  }
-
-  get log(): DeploymentLog {
-    const add = (level: LogEntry['level']) => (message: string, data?: LogEntry['data']) =>
-      void this.#entries.push(this.#note(this.#toEntry(level, message, data)))
-    this.#log ??= {
-      info: add('info'),
-      warn: add('warn'),
-      error: add('error'),
-      done: (message) => {
-        this.#keepOutcome()
-        this.#outcome = this.#note(this.#toEntry('info', message))
-      },
+  /** The idempotency key of a write is `<delivery id>:<step>`, and new for each attempt of a delivery. */
+  function keyed(step: string): CallbackOptions {
+    keys ??= {
+      delivery: operation.deliveryId ?? crypto.randomUUID(),
+      // Not the fence: a store may forget a released claim and count from one again.
+      run: (claim?.lease.owner ?? crypto.randomUUID()).slice(0, 8),
     }
-    return this.#log
+    return { ...callback(), idempotencyKey: `${keys.delivery}:${step}.${keys.run}` }
   }
 
-  /** Logs a failure for the deployment. The host's log has it in the line of the event. */
-  failure(event: string, { code, retryable, message, hint }: IntegrationError): void {
-    this.#keepOutcome()
-    const sentence = `${event}: ${hint ? `${message} ${hint}` : message}`
-    this.#entries.push(this.#toEntry('error', sentence, { code, retryable }))
-  }
-
-  status(status: DeploymentStatus, message?: string): void {
-    const { platform, redactor } = this.#options
-    const clean = message === undefined ? undefined : cutText(escapeInvisible(redactor.text(message)))
-    this.#send(`status “${status}”`, (deployment) =>
-      platform.setStatus(deployment, { status, message: clean }, this.#keyed(`status-${status}`)),
-    )
-  }
-
-  /** Reports the status of success, with what the event did. */
-  success(status: DeploymentStatus): void {
-    this.status(status, this.#outcome?.message)
-    this.#outcome = undefined
-  }
-
-  metrics(metrics: readonly Metric[]): void {
-    const { platform } = this.#options
-    this.#send('metrics', (deployment) => platform.reportMetrics(deployment, metrics, this.#keyed('metrics')))
-  }
-
-  async outputs(outputs: Parameters<Platform['setOutputs']>[1]): Promise<WriteResult> {
-    const { platform, deploymentId: id } = this.#options
-    if (id === undefined) return 'accepted'
-    return this.#inOrder(() => platform.setOutputs(id, outputs, this.#keyed('outputs')))
-  }
-
-  async download(downloadId: string, files: readonly DownloadFile[]): Promise<WriteResult> {
-    const { platform, deploymentId: id } = this.#options
-    if (id === undefined) return 'accepted'
-    return this.#inOrder(() =>
-      platform.putDownload(id, downloadId, files, this.#keyed(`download-${downloadId}`)),
-    )
-  }
-
-  /** Resolves when every report has arrived or is lost; `undefined` if there is none. */
-  flush(): Promise<unknown> | undefined {
-    this.#keepOutcome()
-    if (this.#entries.length > 0) {
-      const { platform } = this.#options
-      const written = this.#entries.splice(0)
-      this.#send('log', (deployment) => platform.appendLogs(deployment, written, this.#keyed('logs')))
-    }
-    return this.#last
-  }
-
-  #keyed(step: string): CallbackOptions {
-    const { callback, deliveryId, run } = this.#options
-    this.#keys ??= {
-      deliveryId: deliveryId ?? crypto.randomUUID(),
-      run: (run ?? crypto.randomUUID()).slice(0, 8),
-    }
-    return { ...callback(), idempotencyKey: `${this.#keys.deliveryId}:${step}.${this.#keys.run}` }
-  }
-
-  #inOrder<Result>(call: () => Promise<Result>): Promise<Result> {
+  function inOrder<Result>(call: () => Promise<Result>): Promise<Result> {
     const start = () => {
-      this.#options.ensureClaimed?.()
+      claim?.ensureClaimed()
       return call()
     }
-    const result = (this.#last ?? Promise.resolve()).then(start)
-    this.#last = result.catch(() => {})
+    const result = (last ?? Promise.resolve()).then(start)
+    last = result.catch(() => {})
     return result
   }
 
-  #send(what: string, call: (deploymentId: string) => Promise<unknown>): void {
-    const { deploymentId: id, logger, redactor, reasonOf } = this.#options
+  function send(what: string, call: (deploymentId: string) => Promise<unknown>): void {
     if (id === undefined) return
-    this.#last = this.#inOrder(() => call(id)).catch((error: unknown) => {
-      const reason = cutText(textForLog(redactor, reasonOf(error)))
+    last = inOrder(() => call(id)).catch((error: unknown) => {
+      const reason = cutText(textForLog(redactor, causeOf(error, trace.called.platform)))
       logger('warn', `The platform did not receive the ${what}.`, { reason })
     })
   }
 
-  #toEntry(level: LogEntry['level'], message: string, data?: LogEntry['data']): LogEntry {
-    const { redactor, now } = this.#options
+  function toEntry(level: LogEntry['level'], message: string, data?: LogEntry['data']): LogEntry {
     const clean = cutData(dataForLog(redactor, data))
     return {
       level,
@@ -152,14 +73,68 @@ export class Reporter {
     }
   }
 
-  /** Writes an entry to the host's log, too. */
-  #note(entry: LogEntry): LogEntry {
-    this.#options.logger(entry.level, entry.message, entry.data)
+  /** Makes an entry, and writes it to the host's log, too. */
+  function note(...given: Parameters<typeof toEntry>): LogEntry {
+    const entry = toEntry(...given)
+    logger(entry.level, entry.message, entry.data)
     return entry
   }
 
-  #keepOutcome(): void {
-    if (this.#outcome) this.#entries.push(this.#outcome)
-    this.#outcome = undefined
+  function keepOutcome(): void {
+    if (outcome) entries.push(outcome)
+    outcome = undefined
+  }
+
+  function status(status: DeploymentStatus, message?: string): void {
+    const clean = message === undefined ? undefined : cutText(escapeInvisible(redactor.text(message)))
+    send(`status “${status}”`, (deployment) =>
+      platform.setStatus(deployment, { status, message: clean }, keyed(`status-${status}`)),
+    )
+  }
+
+  const log: DeploymentLog = {
+    info: (...given) => void entries.push(note('info', ...given)),
+    warn: (...given) => void entries.push(note('warn', ...given)),
+    error: (...given) => void entries.push(note('error', ...given)),
+    done(message) {
+      keepOutcome()
+      outcome = note('info', message)
+    },
+  }
+
+  return {
+    log,
+    status,
+    /** Logs a failure for the deployment. The host's log has it in the line of the event. */
+    failure(event: string, { code, retryable, message, hint }: IntegrationError): void {
+      keepOutcome()
+      const sentence = `${event}: ${hint ? `${message} ${hint}` : message}`
+      entries.push(toEntry('error', sentence, { code, retryable }))
+    },
+    /** Reports the status of success, with what the event did. */
+    success(done: DeploymentStatus): void {
+      status(done, outcome?.message)
+      outcome = undefined
+    },
+    metrics: (metrics: readonly Metric[]) =>
+      send('metrics', (deployment) => platform.reportMetrics(deployment, metrics, keyed('metrics'))),
+    async outputs(outputs: Parameters<Platform['setOutputs']>[1]): Promise<WriteResult> {
+      if (id === undefined) return 'accepted'
+      return inOrder(() => platform.setOutputs(id, outputs, keyed('outputs')))
+    },
+    async download(downloadId: string, files: readonly DownloadFile[]): Promise<WriteResult> {
+      if (id === undefined) return 'accepted'
+      return inOrder(() => platform.putDownload(id, downloadId, files, keyed(`download-${downloadId}`)))
+    },
+    /** Resolves when every report has arrived or is lost; `undefined` if there is none. */
+    flush(): Promise<unknown> | undefined {
+      keepOutcome()
+      if (entries.length > 0) {
+        const written = entries
+        entries = []
+        send('log', (deployment) => platform.appendLogs(deployment, written, keyed('logs')))
+      }
+      return last
+    },
   }
 }

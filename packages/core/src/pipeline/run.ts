@@ -1,224 +1,127 @@
-import type { Gate } from '../contract/gate.ts'
-import type { DeploymentLog, Egress, HandlerContext, Progress } from '../contract/handler-context.ts'
-import type { EventHandlers, IntegrationDefinition } from '../contract/integration.ts'
-import type { CallbackOptions, DeploymentStatus, Platform } from '../contract/platform.ts'
-import { type Claim, type ClaimOptions, readStore, reserve, reservedSteps } from '../delivery/claim.ts'
-import { lastStatus } from '../delivery/idempotency.ts'
+import type { Egress, HandlerContext, Progress } from '../contract/handler-context.ts'
+import type { CallbackOptions } from '../contract/platform.ts'
+import { type Claim, readStore, reserve, reservedSteps } from '../delivery/claim.ts'
 import { settlementOf } from '../delivery/settlement.ts'
-import type { DeliveryStore } from '../delivery/store.ts'
 import { causeOf, IntegrationError } from '../errors.ts'
 import { namedHostsOnly } from '../http/egress.ts'
 import { toStatusFailure } from '../http/response.ts'
-import type { Logger } from '../log.ts'
-import type { Redactor } from '../redact.ts'
-import type { Place } from '../request/capacity.ts'
-import type { Operation } from '../request/operation.ts'
-import { invalidInputs, type OpenDeployment, openDeployment } from './deployment.ts'
-import {
-  createEventLogger,
-  type Observer,
-  type OutboundCall,
-  type OutboundInit,
-  type Trace,
-} from './event-log.ts'
-import type { HandlerDependencies } from './options.ts'
-import type { createPace } from './pace.ts'
-import { Reporter } from './reporter.ts'
+import { invalidInputs, type OpenDeployment, type OutputsFrom, openDeployment } from './deployment.ts'
+import type { OutboundCall, OutboundInit } from './event-log.ts'
+import type { EventParts } from './parts.ts'
+import { createReporter } from './reporter.ts'
 
 /** The handler's share of an event's time; the rest is left for the last reports to the platform. */
 const HANDLER_SHARE = 0.8
 
-/** The handlers of any integration. */
-export type AnyHandlers = Partial<EventHandlers<IntegrationDefinition>> & {
-  discard?: (outputs: Record<string, unknown>, context: HandlerContext) => Promise<void>
-}
+/** The work on one event. */
+export type Run = ReturnType<typeof openRun>
 
-/** Parts that all events of a webhook use. */
-export interface Shared extends Pick<HandlerDependencies, 'environment' | 'egress' | 'stopping'> {
-  definition: IntegrationDefinition
-  handlers: AnyHandlers
-  platform: Platform
-  store: DeliveryStore
-  /** The host's transport for providers. */
-  fetch: typeof fetch
-  gateOf: (deploymentId: string) => Gate
-  logger: Logger
-  observer: Observer
-  /** Knows the secrets of the host alone. */
-  hostSecrets: Redactor
-  timeoutMs: number
-  /** How long the changes of all events take. */
-  pace: ReturnType<typeof createPace>
-  now: () => number
-}
-
-/** A point in time, and the signal that fires then. The timer starts when somebody asks for the signal. */
-// Not `AbortSignal.timeout`, which would hold its closure for its whole time.
-class Deadline {
-  /** In milliseconds since 1970. */
-  readonly at: number
-  readonly #lost: AbortSignal | undefined
-  #signal: AbortSignal | undefined
-  #timer: ReturnType<typeof setTimeout> | undefined
-
-  /**
-   * @param at in milliseconds since 1970
-   * @param lost aborts the signal earlier
-   */
-  constructor(at: number, lost?: AbortSignal) {
-    this.at = at
-    this.#lost = lost
-  }
-
-  get signal(): AbortSignal {
-    if (this.#signal) return this.#signal
-    const controller = new AbortController()
-    const end = () => controller.abort(new DOMException('The time for this event is over.', 'TimeoutError'))
-    this.#timer = setTimeout(end, Math.max(0, this.at - Date.now()))
-    this.#signal = this.#lost ? AbortSignal.any([controller.signal, this.#lost]) : controller.signal
-    return this.#signal
-  }
-
-  /** Call when the work is done: the time is not over any more. */
-  clear(): void {
-    clearTimeout(this.#timer)
-  }
-}
-
-/** What an event begins with. */
-export interface RunOptions {
-  operation: Operation
-  trace: Trace
-  claiming: ClaimOptions
-  /** Absent if the event needs no claim, or was answered before. */
-  claim: Claim | undefined
-  /** When its time began, in milliseconds since 1970. */
-  arrivedAt: number
-  place: Place
-}
-
-/** The work on one event: all its parts, opened and closed in one place. */
-// A class: most events use few of its parts, and the others are made when they are asked for.
-export class Run {
-  readonly shared: Shared
-  readonly operation: Operation
-  readonly trace: Trace
-  readonly claim: Claim | undefined
-  readonly claiming: ClaimOptions
-  readonly place: Place
-  /** The claim that each call needs. An event without effects has one while it reports its status. */
-  callClaim: Claim | undefined
-  readonly reporter: Reporter
-  readonly deployment: OpenDeployment | undefined
-  readonly context: HandlerContext
-  readonly handlerDeadline: Deadline
+/** Opens the work on one event: all its parts, which `close` closes. */
+export function openRun(parts: EventParts) {
+  const { shared, operation, trace, claim, arrivedAt } = parts
+  const endsAt = arrivedAt + shared.timeoutMs
+  const begunAt = Date.now()
+  const handlerDeadline = createDeadline(begunAt + (endsAt - begunAt) * HANDLER_SHARE, claim?.lost)
   /** The last reports to the platform, and so the response, leave by then. */
-  readonly deadline: Deadline
-  #intent: Promise<void> | undefined
+  const deadline = createDeadline(endsAt, claim?.lost)
+  const calls = createCalls(parts, { provider: handlerDeadline, platform: deadline })
+  const callback = ({ signal }: Deadline): CallbackOptions => ({
+    signal: signal(),
+    wrapFetch: (transport) => calls.wrapFetch('platform', transport),
+  })
+  const reporter = createReporter(parts, () => callback(deadline))
+  const open = (outputsFrom: OutputsFrom) =>
+    openDeployment(parts, outputsFrom, () => callback(handlerDeadline))
+  const progress = claim && createProgress(parts, claim, handlerDeadline.at)
 
-  constructor(shared: Shared, { operation, trace, claiming, claim, arrivedAt, place }: RunOptions) {
-    const deployment = operation.event.deployment?.id
-    this.shared = shared
-    this.operation = operation
-    this.trace = trace
-    this.claim = claim
-    this.claiming = claiming
-    this.place = place
-    const endsAt = arrivedAt + shared.timeoutMs
-    const begunAt = Date.now()
-    this.handlerDeadline = new Deadline(begunAt + (endsAt - begunAt) * HANDLER_SHARE, claim?.lost)
-    this.deadline = new Deadline(endsAt, claim?.lost)
-    this.callClaim = claim
-    this.reporter = new Reporter({
-      platform: shared.platform,
-      deploymentId: deployment,
+  /** What a handler sees of the event. */
+  function contextWith(deployment: OpenDeployment | undefined): HandlerContext {
+    return {
+      event: operation.event,
       deliveryId: operation.deliveryId,
-      // Not the fence: a store may forget a released claim and count from one again.
-      run: claim?.lease.owner,
-      callback: () => this.#callback(this.deadline),
-      ensureClaimed: claim?.ensureClaimed,
-      logger: createEventLogger(shared.logger, operation.route, trace),
-      reasonOf: (error) => causeOf(error, trace.called.platform),
-      redactor: trace.redactor,
-      now: shared.now,
-    })
-    // Until a new deployment of an id has published its own, the outputs are those of the one before.
-    this.deployment = this.#open(claim?.progress[reservedSteps.published] === false ? 'nowhere' : 'event')
-    this.context = new Context(this, this.deployment)
-  }
-
-  /** The status that was reported before this event. */
-  get lastStatus(): DeploymentStatus | undefined {
-    return this.claim && lastStatus(this.claim.progress)
-  }
-
-  /** Whether the outputs of the deployment were published before this event. */
-  get wasPublished(): boolean {
-    return this.claim?.progress[reservedSteps.published] === true
-  }
-
-  /** The deployment with the outputs that the platform has, whatever the event carries, and a context with it. */
-  published(): { deployment: OpenDeployment | undefined; context: HandlerContext } {
-    const deployment = this.#open('platform')
-    return { deployment, context: new Context(this, deployment) }
-  }
-
-  /** Ends the handler's time, and resolves when every report has arrived or is lost. */
-  async close(): Promise<void> {
-    this.handlerDeadline.clear()
-    await this.reporter.flush()
-    this.deadline.clear()
-  }
-
-  #open(outputsFrom: 'event' | 'platform' | 'nowhere'): OpenDeployment | undefined {
-    if (!this.operation.event.deployment) return undefined
-    return openDeployment({
-      operation: this.operation,
-      platform: this.shared.platform,
-      callback: () => this.#callback(this.handlerDeadline),
-      environment: this.shared.environment,
-      credentials: this.trace.credentials,
-      outputsFrom,
-    })
-  }
-
-  #callback({ signal }: Deadline): CallbackOptions {
-    return { signal, wrapFetch: (transport) => this.wrapFetch('platform', transport) }
-  }
-
-  /**
-   * Turns a transport into the `fetch` of this event: it checks the lease, records the intent before the first change,
-   * counts, and is observed. Nothing else in core wraps `fetch`.
-   */
-  wrapFetch(to: OutboundCall['to'], transport: typeof fetch): typeof fetch {
-    return async (input, init) => {
-      const { trace } = this
-      const url = urlOf(input).href
-      trace.called[to] = url
-      const note = (error: unknown) => {
-        if (to === 'provider') trace.failedCall = causeOf(error, url)
-      }
-      try {
-        const response = await this.#send(to, transport, input, init)
-        if (!response.ok) note(toStatusFailure(response))
-        return response
-      } catch (error) {
-        note(error)
-        throw error
-      }
+      deployment,
+      log: reporter.log,
+      progress,
+      fetch: calls.wrapFetch('provider', shared.fetch),
+      egress: openEgress(parts, deployment, (transport) => calls.wrapFetch('provider', transport)),
+      gate: shared.gateOf(deployment?.id ?? ''),
+      signal: handlerDeadline.signal(),
+      deadline: handlerDeadline.at,
+      stopping: shared.stopping,
     }
   }
 
-  async #send(
+  // Until a new deployment of an id has published its own, the outputs are those of the one before.
+  const deployment = open(claim?.progress[reservedSteps.published] === false ? 'nowhere' : 'event')
+  return {
+    shared,
+    operation,
+    trace,
+    claim,
+    claiming: parts.claiming,
+    calls,
+    reporter,
+    deployment,
+    context: contextWith(deployment),
+    deadline,
+    /** The deployment with the outputs that the platform has, whatever the event carries, and a context with it. */
+    published() {
+      const deployment = open('platform')
+      return { deployment, context: contextWith(deployment) }
+    },
+    /** Ends the handler's time, and resolves when every report has arrived or is lost. */
+    async close(): Promise<void> {
+      handlerDeadline.clear()
+      await reporter.flush()
+      deadline.clear()
+    },
+  }
+}
+
+type Deadline = ReturnType<typeof createDeadline>
+
+/**
+ * A point in time, and the signal that fires then. The timer starts when somebody asks for the signal.
+ *
+ * @param at in milliseconds since 1970
+ * @param lost aborts the signal earlier
+ */
+// Not `AbortSignal.timeout`, which would hold its closure for its whole time.
+function createDeadline(at: number, lost: AbortSignal | undefined) {
+  let signal: AbortSignal | undefined
+  let timer: ReturnType<typeof setTimeout> | undefined
+  return {
+    at,
+    signal(): AbortSignal {
+      if (signal) return signal
+      const controller = new AbortController()
+      const end = () => controller.abort(new DOMException('The time for this event is over.', 'TimeoutError'))
+      timer = setTimeout(end, Math.max(0, at - Date.now()))
+      signal = lost ? AbortSignal.any([controller.signal, lost]) : controller.signal
+      return signal
+    },
+    /** Call when the work is done: the time is not over any more. */
+    clear: () => clearTimeout(timer),
+  }
+}
+
+/** Makes the outbound calls of one event. Nothing else in core wraps `fetch`. */
+function createCalls(
+  { shared, operation, trace, claim }: EventParts,
+  deadlines: Record<OutboundCall['to'], Deadline>,
+) {
+  const { pace, observer } = shared
+  let intent: Promise<void> | undefined
+
+  async function send(
     to: OutboundCall['to'],
     transport: typeof fetch,
     input: Parameters<typeof fetch>[0],
     init: OutboundInit | undefined,
   ): Promise<Response> {
-    const { callClaim: claim, operation, trace } = this
-    const { pace, observer, hostSecrets } = this.shared
+    const { claim } = calls
     const { beforeSend: ensureOpen } = init ?? {}
-    const deadline = to === 'provider' ? this.handlerDeadline.at : this.deadline.at
+    const deadline = deadlines[to].at
     // Not `instanceof Request`: a runtime may have two classes of that name.
     const given = typeof input === 'object' && 'method' in input ? input : undefined
     const method = init?.method ?? given?.method ?? 'GET'
@@ -235,8 +138,8 @@ export class Run {
     }
     // So the next claim knows whether a change may have left the host. Recorded steps tell more.
     if (claim && isChange && operation.effectful && !operation.resumable) {
-      this.#intent ??= claim.record({ [reservedSteps.intent]: true }, deadline)
-      await this.#intent
+      intent ??= claim.record({ [reservedSteps.intent]: true }, deadline)
+      await intent
     }
     beforeSend()
     if (to === 'provider') trace.providerCalls += 1
@@ -245,81 +148,60 @@ export class Run {
     const send = (given: OutboundInit) =>
       isChange ? pace.note(() => transport(input, given)) : transport(input, given)
     if (!observer.call) return send(outbound)
+    const headersOf = () => new Headers(init?.headers ?? given?.headers)
     const call: OutboundCall = {
       to,
       route: operation.route,
       method,
       url: given?.url ?? String(input),
-      usesHostSecret: () =>
-        [...new Headers(init?.headers ?? given?.headers).values()].some(
-          (value) => hostSecrets.text(value) !== value,
-        ),
+      usesHostSecret: () => [...headersOf().values()].some((value) => trace.host.text(value) !== value),
       headers: {},
     }
     return observer.call(call, () => {
       if (Object.keys(call.headers).length === 0) return send(outbound)
-      const own = Object.fromEntries(new Headers(init?.headers ?? given?.headers))
-      return send({ ...outbound, headers: { ...own, ...call.headers } })
+      return send({ ...outbound, headers: { ...Object.fromEntries(headersOf()), ...call.headers } })
     })
   }
-}
 
-/** What a handler sees of a run. */
-class Context implements HandlerContext {
-  readonly event: HandlerContext['event']
-  readonly deployment: OpenDeployment | undefined
-  readonly progress: Progress | undefined
-  readonly fetch: HandlerContext['fetch']
-  readonly gate: Gate
-  readonly deadline: number
-  readonly deliveryId: string | undefined
-  readonly stopping: AbortSignal | undefined
-  readonly #run: Run
-  #egress: Egress | undefined
-
-  constructor(run: Run, deployment: OpenDeployment | undefined) {
-    this.event = run.operation.event
-    this.deployment = deployment
-    this.progress = run.claim && createProgress(run, run.claim)
-    this.fetch = run.wrapFetch('provider', run.shared.fetch)
-    this.gate = run.shared.gateOf(deployment?.id ?? '')
-    this.deadline = run.handlerDeadline.at
-    this.deliveryId = run.operation.deliveryId
-    this.stopping = run.shared.stopping
-    this.#run = run
+  const calls = {
+    /** The claim that each call needs. An event without effects has one while it reports its status. */
+    claim,
+    /**
+     * Turns a transport into the `fetch` of this event: it checks the lease, records the intent before the first change,
+     * counts, and is observed.
+     */
+    wrapFetch(to: OutboundCall['to'], transport: typeof fetch): typeof fetch {
+      return async (input, init) => {
+        const url = urlOf(input).href
+        trace.called[to] = url
+        const note = (error: unknown) => {
+          if (to === 'provider') trace.failedCall = causeOf(error, url)
+        }
+        try {
+          const response = await send(to, transport, input, init)
+          if (!response.ok) note(toStatusFailure(response))
+          return response
+        } catch (error) {
+          note(error)
+          throw error
+        }
+      }
+    },
   }
-
-  get log(): DeploymentLog {
-    return this.#run.reporter.log
-  }
-
-  get egress(): Egress {
-    if (this.#egress) return this.#egress
-    const run = this.#run
-    const { shared, place } = run
-    const rule = withoutReferences(shared.egress ?? namedHostsOnly(shared.fetch), this.deployment)
-    const send = run.wrapFetch('provider', rule.fetch)
-    this.#egress = {
-      ...rule,
-      async fetch(input, init) {
-        place.callServer(urlOf(input).origin)
-        run.trace.callsOwnServer = true
-        return send(input, init)
-      },
-    }
-    return this.#egress
-  }
-
-  get signal(): AbortSignal {
-    return this.#run.handlerDeadline.signal
-  }
+  return calls
 }
 
 /**
  * The rule for a deployment's URLs, with one more: they get no value of the host's variables, unless the operator lists
  * their host (contract §6). It looks at the inputs and not at the request, where a value may have any encoding.
  */
-function withoutReferences(rule: Egress, deployment: OpenDeployment | undefined): Egress {
+function openEgress(
+  { shared, trace, place }: EventParts,
+  deployment: OpenDeployment | undefined,
+  wrapFetch: (transport: typeof fetch) => typeof fetch,
+): Egress {
+  const rule = shared.egress ?? namedHostsOnly(shared.fetch)
+  const send = wrapFetch(rule.fetch)
   function check(url: URL): void {
     const names = deployment?.references() ?? []
     if (names.length === 0 || rule.isListed?.(url)) return
@@ -334,8 +216,11 @@ function withoutReferences(rule: Egress, deployment: OpenDeployment | undefined)
       return refusal
     },
     async fetch(input, init) {
-      check(urlOf(input))
-      return rule.fetch(input, init)
+      const url = urlOf(input)
+      check(url)
+      place.callServer(url.origin)
+      trace.callsOwnServer = true
+      return send(input, init)
     },
   }
 }
@@ -344,10 +229,10 @@ function urlOf(input: Parameters<typeof fetch>[0]): URL {
   return new URL(typeof input === 'object' && 'url' in input ? input.url : input)
 }
 
-function createProgress({ shared, operation, claiming, handlerDeadline }: Run, claim: Claim): Progress {
+/** @param by when a write ends without the store's answer, in milliseconds since 1970 */
+function createProgress({ shared, operation, claiming }: EventParts, claim: Claim, by: number): Progress {
   const { store } = shared
   const { route } = operation
-  const by = handlerDeadline.at
   const reserved = new Set<string>(Object.values(reservedSteps))
   return {
     read: (name) => (reserved.has(name) ? undefined : claim.progress[name]),

@@ -22,8 +22,9 @@ import { createEventLogger, fatesOf, logEvent, Trace } from './event-log.ts'
 import { repeatStatus } from './life.ts'
 import { findDependencyFaults, type HandlerDependencies } from './options.ts'
 import { createPace } from './pace.ts'
+import type { AnyHandlers, Shared } from './parts.ts'
 import { createAddressHash } from './recipients.ts'
-import { type AnyHandlers, Run, type Shared } from './run.ts'
+import { openRun } from './run.ts'
 
 /** A Fetch-API function: mount it at `POST /<name>/webhook` of any server or serverless function. */
 export type WebhookHandler = (request: Request) => Promise<Response>
@@ -78,8 +79,8 @@ export function createWebhookHandler(
   const hashAddress = recordKey === undefined ? undefined : createAddressHash(recordKey)
   const { waitUntil, environment, egress, stopping } = dependencies
   const shared: Shared = {
-    ...{ definition, handlers, platform, store, fetch: send, logger, observer, hostSecrets: configured },
-    ...{ environment, egress, stopping, timeoutMs, now, gateOf: createGate(), pace: createPace(timeoutMs) },
+    ...{ definition, handlers, platform, store, fetch: send, observer, environment, egress, stopping },
+    ...{ timeoutMs, now, gateOf: createGate(), pace: createPace(timeoutMs) },
   }
 
   async function respond(request: Request): Promise<Response> {
@@ -113,7 +114,7 @@ export function createWebhookHandler(
     const { claimed, response: given } = begun ?? {}
     trace.attempt = claimed?.claim.lease.fence
     try {
-      const run = new Run(shared, { operation, trace, claiming, claim: claimed?.claim, arrivedAt, place })
+      const run = openRun({ shared, operation, trace, claiming, claim: claimed?.claim, arrivedAt, place })
       const response = given ?? (await dispatch(run))
       if (given?.body?.status === 'ignored')
         run.reporter.log.warn(`${operation.event.name} is ignored. ${String(given.body.reason)}`)

@@ -2,7 +2,7 @@
 import type { IntegrationDefinition } from '../contract/integration.ts'
 import { replaceAt, secretPaths, secretsIn, toJsonSchema, valuesAt } from '../contract/marks.ts'
 import { examplesOf } from '../openapi/shared.ts'
-import type { EnvironmentLookup } from '../pipeline/deployment.ts'
+import type { EnvironmentLookup } from '../pipeline/options.ts'
 import { placesOf } from './argument-values.ts'
 import { deployment, fail, holdsAny, textsIn } from './integration-host.ts'
 import {

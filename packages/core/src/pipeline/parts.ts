@@ -1,0 +1,46 @@
+/** What the work on one event begins with. */
+import type { Gate } from '../contract/gate.ts'
+import type { HandlerContext } from '../contract/handler-context.ts'
+import type { EventHandlers, IntegrationDefinition } from '../contract/integration.ts'
+import type { Claim, ClaimOptions } from '../delivery/claim.ts'
+import type { DeliveryStore } from '../delivery/store.ts'
+import type { Place } from '../request/capacity.ts'
+import type { Operation } from '../request/operation.ts'
+import type { Observer, Trace } from './event-log.ts'
+import type { HandlerDependencies } from './options.ts'
+import type { createPace } from './pace.ts'
+
+/** The handlers of any integration. */
+export type AnyHandlers = Partial<EventHandlers<IntegrationDefinition>> & {
+  discard?: (outputs: Record<string, unknown>, context: HandlerContext) => Promise<void>
+}
+
+/** Parts that all events of a webhook use. */
+export interface Shared
+  extends Pick<HandlerDependencies, 'platform' | 'environment' | 'egress' | 'stopping'> {
+  definition: IntegrationDefinition
+  handlers: AnyHandlers
+  store: DeliveryStore
+  /** The host's transport for providers. */
+  fetch: typeof fetch
+  gateOf: (deploymentId: string) => Gate
+  observer: Observer
+  timeoutMs: number
+  /** How long the changes of all events take. */
+  pace: ReturnType<typeof createPace>
+  now: () => number
+}
+
+/** The parts of one event. */
+export interface EventParts {
+  shared: Shared
+  operation: Operation
+  trace: Trace
+  /** Its logger writes to the line of the event. */
+  claiming: ClaimOptions
+  /** Absent if the event needs no claim, or was answered before. */
+  claim: Claim | undefined
+  /** When its time began, in milliseconds since 1970. */
+  arrivedAt: number
+  place: Place
+}
