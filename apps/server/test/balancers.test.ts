@@ -12,7 +12,7 @@ const guide = readFileSync(new URL('../../../docs/scaling.md', import.meta.url),
 const SENDERS = 6
 const { ship } = await surround()
 const balancers: ChildProcess[] = []
-afterAll(() => balancers.forEach((balancer) => void balancer.kill('SIGKILL')))
+afterAll(() => balancers.forEach((balancer) => void balancer.kill('SIGTERM')))
 
 /** Starts a balancer with the example of the guide, in front of hosts on these ports. */
 async function startBalancer(name: 'haproxy' | 'nginx', ports: readonly number[]): Promise<string> {
