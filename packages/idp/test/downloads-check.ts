@@ -64,16 +64,8 @@ async function check(range: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'next-'))
   try {
     await writeFile(join(folder, 'package.json'), '{ "private": true }')
-    const packages = [
-      `next@${range}`,
-      'react',
-      'react-dom',
-      '@clerk/nextjs',
-      'typescript@5',
-      '@types/react',
-      '@types/node',
-    ]
-    await run('npm', ['install', '--no-audit', '--no-fund', ...packages], { cwd: folder })
+    const others = ['react', 'react-dom', '@clerk/nextjs', 'typescript@5', '@types/react', '@types/node']
+    await run('npm', ['install', '--no-audit', '--no-fund', `next@${range}`, ...others], { cwd: folder })
     const { stdout } = await run('npm', ['pkg', 'get', 'version'], { cwd: join(folder, 'node_modules/next') })
     const version: string = JSON.parse(stdout)
     const name = Number.parseInt(version, 10) >= 16 ? 'proxy.ts' : 'middleware.ts'
@@ -82,8 +74,8 @@ async function check(range: string): Promise<string> {
       await mkdir(dirname(join(folder, path)), { recursive: true })
       await writeFile(join(folder, path), content)
     }
-    await build(folder)
-    await start(folder)
+    await run(process.execPath, [next, 'build'], { cwd: folder, env: environment })
+    await visit(folder)
     return version
   } finally {
     await rm(folder, { recursive: true })
@@ -95,11 +87,8 @@ const next = 'node_modules/next/dist/bin/next'
 const { PATH = '', HOME = '' } = process.env
 const environment = { PATH, HOME, NEXT_TELEMETRY_DISABLED: '1', CLERK_API_URL: idp.url }
 
-async function build(folder: string): Promise<void> {
-  await run(process.execPath, [next, 'build'], { cwd: folder, env: environment })
-}
-
-async function start(folder: string): Promise<void> {
+/** Starts the project, and visits its pages. */
+async function visit(folder: string): Promise<void> {
   const command = [next, 'start', '--hostname', 'localhost', '--port', '0']
   const server = spawn(process.execPath, command, {
     cwd: folder,

@@ -39,7 +39,7 @@ describe('listUsers', () => {
     expect(await failureOf(client().listUsers({ limit }))).toMatchObject({ code: 'provider_rejected' })
   })
 
-  it('returns a cursor only for orders by createdAt', async () => {
+  it('has a cursor only for orders by createdAt', async () => {
     instance.createUsers(3)
     for (const orderBy of ['createdAt', '-createdAt', 'emailAddress'] as const) {
       const { data, nextCursor } = await client().listUsers({ limit: 2, orderBy })
@@ -103,34 +103,9 @@ describe('iterateUsers', () => {
     expect(requests.every(({ path }) => path.startsWith('/users?banned=true&limit=500'))).toBe(true)
   })
 
-  it('neither misses nor repeats a user while others are added', async () => {
-    const before = instance.createUsers(700).map(({ id }) => id)
-    fixture.atRequest(2, () => void instance.createUsers(5))
-    expect((await ids(client().iterateUsers())).toSorted()).toEqual(before.toSorted())
-  })
-
   it('requests a page only when its users are needed', async () => {
     instance.createUsers(501)
     for await (const _user of client().iterateUsers()) break
     expect(requests).toHaveLength(1)
   })
-
-  it('retries a failed page, and rejects if that fails too', async () => {
-    instance.createUsers(600)
-    backend.faults.add({ status: 503, skip: 1 })
-    expect(await ids(client().iterateUsers())).toHaveLength(600)
-    backend.faults.add({ status: 500, skip: 1, times: 3 })
-    expect(await failureOf(ids(client().iterateUsers()))).toMatchObject({ code: 'provider_error' })
-  })
-})
-
-it('listOrganizations returns a page with the total count, and counts members on request', async () => {
-  for (let count = 0; count < 12; count += 1) instance.createOrganization()
-  const { id: created_by } = instance.createUser()
-  instance.createOrganization({ name: 'Shop', created_by })
-  const list = { query: 'shop', includeMembersCount: true }
-  const shop = { name: 'Shop', membersCount: 1, createdBy: created_by }
-  expect(await client().listOrganizations(list)).toMatchObject({ data: [shop], totalCount: 1 })
-  const page = await client().listOrganizations({ limit: 2, offset: 12, orderBy: 'name' })
-  expect(page).toMatchObject({ data: [{ name: 'Shop', membersCount: null }], totalCount: 13 })
 })

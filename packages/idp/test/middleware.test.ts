@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { createRequire } from 'node:module'
 import dotenv from 'dotenv'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { generateFile } from '../src/download.ts'
 import { createBackendApi } from '../src/testing/index.ts'
 
@@ -33,13 +33,10 @@ afterAll(() => {
   vi.unstubAllEnvs()
 })
 
-describe('middleware.ts', () => {
-  it('has two names with the same content, and holds no key', () => {
-    for (const name of ['middleware.ts', 'proxy.ts'] as const) {
-      expect(generateFile(name, keys)).toMatchObject({ path: name, content })
-    }
-    expect(content).not.toMatch(/[ps]k_/)
-  })
+it('the middleware has two names with the same content, and holds no key', () => {
+  for (const name of ['middleware.ts', 'proxy.ts'] as const)
+    expect(generateFile(name, keys)).toMatchObject({ path: name, content })
+  expect(content).not.toMatch(/[ps]k_/)
 })
 
 it('the middleware recognizes a visitor who is signed out, with the keys of .env.local', async () => {
@@ -59,10 +56,9 @@ const skipped = `/_next/static/chunks/main-1a2b.js /_next/static/media/inter.wof
   /main.js.map /a.b.c.png /font.ttf /font.woff /site.webmanifest /prices.xlsx
   /prices.csv /letter.docx /all.zip /static.html`
 
-it.each(runs.split(/\s+/))('the middleware runs for %s', (url) => {
-  expect(doesMatch({ config, url })).toBe(true)
-})
-
-it.each(skipped.split(/\s+/))('the middleware does not run for %s', (url) => {
-  expect(doesMatch({ config, url })).toBe(false)
+it.each([
+  ['runs', runs, true],
+  ['does not run', skipped, false],
+])('the middleware %s for these paths', (_what, urls, expected) => {
+  for (const url of urls.split(/\s+/)) expect([url, doesMatch({ config, url })]).toEqual([url, expected])
 })
