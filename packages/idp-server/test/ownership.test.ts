@@ -37,10 +37,10 @@ describe('after a rotation of the host’s token', () => {
     return { before: host(shared), after: host({ ...shared, platformApiKey }) }
   }
 
-  it.each([[], [hostToken]])('a deployment is renamed and deleted; revoked: %s', async (...revoked) => {
+  it('a deployment is renamed and deleted with the new token, although the earlier one is revoked', async () => {
     const { before, after } = rotation()
     await before.create()
-    revoke(...revoked)
+    revoke(hostToken)
     requests.length = 0
     expect(await after.create({ applicationName: 'Market' })).toMatchObject(running)
     expect(application().name).toBe('Market')
@@ -49,13 +49,16 @@ describe('after a rotation of the host’s token', () => {
   })
 
   it.each([[], [hostToken]])(
-    'an application that is gone counts as such; revoked: %s',
+    'an application that is gone counts as such, and is not replaced; revoked: %s',
     async (...revoked) => {
       const { before, after } = rotation()
       await before.create()
-      provider.removeApplication(application().applicationId)
+      const { applicationId } = application()
+      provider.removeApplication(applicationId)
       revoke(...revoked)
-      expect(await after.create()).toMatchObject({ status: 422, body: { code: 'provider_rejected' } })
+      const detail = expect.stringContaining(`${applicationId} no longer exists`)
+      expect(await after.create()).toMatchObject({ status: 422, body: { code: 'provider_rejected', detail } })
+      expect([provider.applications.size, deployment().status]).toEqual([0, 'failed'])
       expect(await after.remove()).toMatchObject(stopped)
     },
   )

@@ -8,77 +8,44 @@ import { failureOf, NOW, runIdp } from './support.ts'
 const fixture = runIdp()
 const { backend, requests, client } = fixture
 
-/** A response that lets every method succeed. */
-const response = { id: 'user_1', created_at: 1, updated_at: 2.5, total_count: 0, data: [] }
 const respondWith = (body: object) => backend.faults.add({ status: 200, body })
 
-it.each<[(idp: IdpClient) => Promise<unknown>, string, object?]>([
-  [
-    (idp) =>
-      idp.createUser({
-        ...{ emailAddress: 'ada@example.com', phoneNumber: ['+15555550100', '+15555550101'] },
-        ...{ firstName: 'Ada', lastName: 'Lovelace', username: 'ada-l', externalId: 'c-1' },
-        ...{ publicMetadata: { plan: 'pro' }, privateMetadata: { note: 'x' } },
-        ...{ password: 'a long pass phrase', skipPasswordRequirement: false, skipPasswordChecks: true },
-        ...{ unsafeMetadata: { darkMode: true }, createdAt: NOW, skipLegalChecks: true },
-      }),
-    'POST /users',
-    {
-      ...{ email_address: ['ada@example.com'], phone_number: ['+15555550100', '+15555550101'] },
-      ...{ first_name: 'Ada', last_name: 'Lovelace', username: 'ada-l', external_id: 'c-1' },
-      ...{ public_metadata: { plan: 'pro' }, private_metadata: { note: 'x' } },
-      ...{ password: 'a long pass phrase', skip_password_requirement: false, skip_password_checks: true },
-      ...{ unsafe_metadata: { darkMode: true }, created_at: NOW, skip_legal_checks: true },
-    },
-  ],
-  [
-    (idp) => idp.updateUser('user_1', { firstName: '', username: null }),
-    'PATCH /users/user_1',
-    { first_name: '', username: null },
-  ],
-  [
-    (idp) => idp.updateUser('user_1', { publicMetadata: { plan: null }, firstName: undefined }),
-    'PATCH /users/user_1/metadata',
-    { public_metadata: { plan: null } },
-  ],
-  [(idp) => idp.updateUser('user_1', {}), 'GET /users/user_1'],
-  [
-    (idp) => idp.countUsers({ query: 'a+b', emailAddress: ['a@b.co', 'b@b.co'], banned: false }),
-    'GET /users/count?query=a+b&email_address=a@b.co&email_address=b@b.co&banned=false',
-  ],
-  [
-    (idp) => idp.listOrganizations({ limit: 5, query: 'sh', includeMembersCount: false, orderBy: '-name' }),
-    'GET /organizations?limit=5&query=sh&include_members_count=false&order_by=-name',
-  ],
-])('the client sends the documented request: %s', async (call, line, body) => {
-  respondWith(response)
-  await call(client())
-  const [{ method, path, text, headers } = expect.fail(), ...others] = requests
-  expect(others).toEqual([])
-  expect([`${method} ${path}`, text && JSON.parse(text)]).toEqual([line, body ?? ''])
-  expect(Object.fromEntries(headers)).toMatchObject({
-    authorization: `Bearer ${backend.instance.secretKey}`,
-    'clerk-api-version': '2026-05-12',
-    ...(body && { 'content-type': 'application/json' }),
-  })
+it('an update sends null and blank texts, leaves out undefined, and only reads if nothing changes', async () => {
+  for (const changes of [
+    { firstName: '', username: null },
+    { publicMetadata: { plan: null }, firstName: undefined },
+    {},
+  ]) {
+    respondWith({ id: 'user_1', created_at: 1, updated_at: 1 })
+    await client().updateUser('user_1', changes)
+  }
+  expect(requests.map(({ method, path, text }) => `${method} ${path} ${text}`)).toEqual([
+    'PATCH /users/user_1 {"first_name":"","username":null}',
+    'PATCH /users/user_1/metadata {"public_metadata":{"plan":null}}',
+    'GET /users/user_1 ',
+  ])
 })
 
 describe('a user', () => {
-  const none = { username: null, lastName: null, lastSignInAt: null, lastActiveAt: null }
-
   it('has camelCase names, times in ISO 8601 and UTC, and null for absent values', async () => {
-    const given = { firstName: 'Ada', externalId: 'c-1', publicMetadata: { plan: 'pro' }, createdAt: NOW }
+    const given = {
+      ...{ firstName: 'Ada', lastName: 'Lovelace', username: 'ada-l', externalId: 'c-1', createdAt: NOW },
+      ...{ publicMetadata: { plan: 'pro' }, privateMetadata: { note: 'x' }, unsafeMetadata: { dark: true } },
+    }
     const emailAddresses = ['ada@example.com', 'countess@example.com']
     const phoneNumbers = ['+15555550100', '+15555550101']
-    const contacts = { emailAddress: emailAddresses, phoneNumber: phoneNumbers }
-    const created = await client().createUser({ ...given, ...contacts })
+    // The emulator refuses a name that the provider does not know.
+    const created = await client().createUser({
+      ...{ ...given, emailAddress: emailAddresses, phoneNumber: phoneNumbers },
+      ...{ password: 'a long pass phrase', skipPasswordRequirement: false, skipPasswordChecks: true },
+      skipLegalChecks: true,
+    })
     expect(created).toEqual({
-      ...{ ...given, ...none, updatedAt: NOW, banned: false, locked: false, emailAddresses, phoneNumbers },
-      ...{ emailAddress: emailAddresses[0], phoneNumber: phoneNumbers[0] },
-      verifiedEmailAddresses: emailAddresses,
+      ...{ ...given, lastSignInAt: null, lastActiveAt: null, updatedAt: NOW, banned: false, locked: false },
+      ...{ emailAddresses, emailAddress: emailAddresses[0], verifiedEmailAddresses: emailAddresses },
+      ...{ phoneNumbers, phoneNumber: phoneNumbers[0] },
       id: expect.stringMatching(/^user_/),
       imageUrl: expect.stringMatching(/^https:/),
-      ...{ privateMetadata: {}, unsafeMetadata: {} },
     })
     expect(await client().getUser(created.id)).toEqual(created)
   })
@@ -112,7 +79,8 @@ describe('a user', () => {
   ])('is complete if fields of the response are %s', async (_what, body) => {
     respondWith(body)
     expect(await client().getUser('user_1')).toEqual({
-      ...{ ...none, id: 'user_1', emailAddress: null, phoneNumber: null, firstName: null },
+      ...{ id: 'user_1', emailAddress: null, phoneNumber: null, firstName: null, lastName: null },
+      ...{ username: null, lastSignInAt: null, lastActiveAt: null },
       ...{ externalId: null, imageUrl: null, banned: false, locked: false },
       ...all([], ['emailAddresses', 'verifiedEmailAddresses', 'phoneNumbers']),
       ...all({}, ['publicMetadata', 'privateMetadata', 'unsafeMetadata']),
