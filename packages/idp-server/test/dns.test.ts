@@ -17,8 +17,8 @@ const records = [
 const words = records.map(({ type, host, value }) => `${type} ${host} → ${value}`).join('; ')
 const message = `The live keys work once the domain has these DNS records: ${words}.`
 
-const health = async (using = fixture.send) => {
-  const { body } = await using({ name: 'HEALTH_CHECK', deployment: { id: 'dep_1' } })
+const health = async (id = 'dep_1') => {
+  const { body } = await fixture.send({ name: 'HEALTH_CHECK', deployment: { id } })
   const { status, checks } = Object(body)
   return { status, dns: checks.find(({ name }: { name: string }) => name === 'dns') }
 }
@@ -51,13 +51,6 @@ describe('a production deployment without its DNS records', () => {
   })
 })
 
-it('a deployment in development has no check of DNS', async () => {
-  provider.settings.dnsFound = false
-  await create()
-  expect(await health()).toEqual({ status: 'healthy', dns: undefined })
-  expect(asked().filter((request) => request.includes('domains'))).toEqual([])
-})
-
 it.each<[string, Fault]>([
   ['refuses to tell the records', { status: 403 }],
   ['does not answer', { hang: true }],
@@ -67,10 +60,14 @@ it.each<[string, Fault]>([
   expect(logged('warn')).toEqual([expect.stringContaining('did not tell which DNS records')])
 })
 
-it('a health check leaves DNS out if the provider does not tell', async () => {
-  await create(production)
-  provider.faults.add({ status: 403, path: /status$/ })
+it('a health check leaves DNS out in development, and if the provider refuses to tell', async () => {
+  provider.settings.dnsFound = false
+  await create({}, { id: 'dep_1' })
   expect(await health()).toEqual({ status: 'healthy', dns: undefined })
+  expect(asked().filter((request) => request.includes('domains'))).toEqual([])
+  await create(production, { id: 'dep_2' })
+  provider.faults.add({ status: 403, path: /status$/ })
+  expect(await health('dep_2')).toEqual({ status: 'healthy', dns: undefined })
 })
 
 it('a health check is unhealthy while records are missing and the provider can’t tell', async () => {
