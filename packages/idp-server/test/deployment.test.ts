@@ -81,13 +81,6 @@ describe('DEPLOYMENT_CREATED', () => {
     expect(logged('warn')).toEqual([expect.stringMatching(/“domain” has no effect.*environmentType prod/)])
   })
 
-  it('uses the instance of its environment, of several', async () => {
-    const environment_types = ['development' as const, 'production' as const]
-    const { applicationId, instances } = provider.addApplication({ name: 'Shop', environment_types })
-    const { body } = await create(production, { outputs: { applicationId } })
-    expect(body).toMatchObject({ outputs: { instanceId: instances[1]?.id } })
-  })
-
   it('reads the keys again if the response to the create lacks them', async () => {
     provider.settings.secretKeysOnCreate = false
     const { body } = await create()
@@ -136,10 +129,12 @@ describe('a redeploy', () => {
     expect(await again.create({}, { id: 'dep_2', outputs })).toMatchObject(foreign)
   })
 
-  it('reuses the application of the event’s outputs, without a call to the platform', async () => {
-    const { applicationId } = provider.addApplication({ name: 'Shop' })
+  it('reuses the application and instance of the event’s outputs, without a call to the platform', async () => {
+    const environment_types: ('development' | 'production')[] = ['production', 'development']
+    const { applicationId, instances } = provider.addApplication({ name: 'Shop', environment_types })
     const { body } = await create({}, { outputs: { applicationId } })
-    expect(body).toMatchObject({ status: 'running', outputs: { applicationId } })
+    const outputs = { applicationId, instanceId: instances[1]?.id }
+    expect(body).toMatchObject({ status: 'running', outputs })
     expect(asked()).toEqual([`GET ${root}/${applicationId}?include_secret_keys=true`])
     expect(platform.calls.filter(({ method }) => method === 'GET')).toEqual([])
   })
