@@ -16,19 +16,6 @@ it('createApplication sends only the name by default, and returns the instance w
   const { id: instanceId, environmentType, publishableKey, secretKey } = only(instances)
   const instance = { instanceId, environmentType, publishableKey, secretKey }
   expect(created).toEqual({ applicationId, name: 'Shop', instances: [instance] })
-  provider.settings.secretKeysOnCreate = false
-  const another = await fixture.client().createApplication({ name: 'Shop' })
-  expect(another.instances).toMatchObject([{ publishableKey: expect.any(String), secretKey: undefined }])
-})
-
-it.each([undefined, true])('reads return secret keys only on request: %s', async (includeSecretKeys) => {
-  const { applicationId, instances } = provider.addApplication({ name: 'Shop' })
-  const client = fixture.client()
-  const expected = { instances: [{ secretKey: includeSecretKeys && only(instances).secretKey }] }
-  expect(await client.getApplication(applicationId, { includeSecretKeys })).toMatchObject(expected)
-  expect(await client.listApplications({ includeSecretKeys })).toMatchObject([expected])
-  const query = includeSecretKeys ? '?include_secret_keys=true' : ''
-  expect(asked()).toEqual([`GET ${root}/${applicationId}${query}`, `GET ${root}${query}`])
 })
 
 it('ids are encoded in paths, and refused if they cannot be a path', async () => {
