@@ -2,6 +2,8 @@
 import { memoryStore } from '@org/core'
 import { connectPlatform, type Fault } from '@org/core/testing'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { Faults } from '../../core/test/lives/events.ts'
+import { createHaltingHost } from '../../core/test/lives/halting-host.ts'
 import { inputs, onCreate, runWebhook } from './support.ts'
 
 const fixture = runWebhook()
@@ -13,50 +15,29 @@ const LEASE_MS = 30_000
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }))
 afterEach(() => void vi.useRealTimers())
 
-/** A death at a request to the store, the provider or the platform, by its number from 1. */
-interface Death {
-  at: number
-  when: 'before' | 'after'
-}
 type Host = ReturnType<typeof fixture.host>
 type Send = (host: Host) => ReturnType<Host['send']>
 
-/** A host that dies, and its successor on the same store. */
-function createWorld(death: Death) {
+/** A host that dies at a request to the store, the provider or the platform, and its successor on the same store. */
+function createWorld(halt: Faults['halt']) {
   let time = Date.now()
   const now = () => time
-  const memory = memoryStore({ now })
-  const died = Promise.withResolvers<void>()
-  let steps = 0
-
-  async function step<Result>(request: () => Promise<Result>): Promise<Result> {
-    steps += 1
-    if (steps < death.at) return request()
-    if (steps === death.at) {
-      if (death.when === 'after') await request().catch(() => {})
-      died.resolve()
-    }
-    return new Promise(() => {})
-  }
-  const through =
-    (send: typeof fetch): typeof fetch =>
-    (...call) =>
-      step(() => send(...call))
-  const store = new Proxy(memory, {
-    get:
-      (target, name) =>
-      (...request: unknown[]) =>
-        step(async () => Reflect.get(target, name)(...request)),
-  })
+  const store = memoryStore({ now })
+  const dying = createHaltingHost({ halt }, store)
   const common = { now, settleMs: 0 }
-  const mortal = { fetch: through(fetch), platform: connectPlatform(through(platform.fetch)), store }
-  const successor = fixture.host({ ...common, store: memory })
+  const mortal = fixture.host({
+    ...common,
+    store: dying.store,
+    fetch: dying.provider(fetch),
+    platform: connectPlatform(dying.platform(platform.fetch)),
+  })
+  const successor = fixture.host({ ...common, store })
   return {
     /** Sends an event to the host that dies, if it lives so long. */
     async dieWith(send: Send) {
-      await Promise.race([send(fixture.host({ ...common, ...mortal })), died.promise])
+      const hasSurvived = await Promise.race([send(mortal).then(() => true), dying.halted.then(() => false)])
       time += LEASE_MS
-      return steps < death.at
+      return hasSurvived
     },
     /** Sends an event to its successor until the response is final. */
     async finish(send: Send) {

@@ -220,6 +220,13 @@ describe('a failure', () => {
   })
 })
 
+it.each(['', 'sk_test_one\nsk_test_two'])('the invalid key %j is reported as missing', async (secretKey) => {
+  const message = 'The secret key is missing, or contains an invalid character.'
+  const error = { code: 'missing_credentials', retryable: false, effect: 'none', message }
+  expect(await failureOf(client({ secretKey }).getInstance())).toMatchObject(error)
+  expect(requests).toEqual([])
+})
+
 it('an iteration ends with the signal of its caller', async () => {
   const cause = new Error('the user went away')
   const users = client().iterateUsers({}, { signal: AbortSignal.abort(cause) })
