@@ -120,6 +120,19 @@ describe('a redeploy', () => {
     expect(asked().filter((request) => request.startsWith('PATCH'))).toHaveLength(1)
   })
 
+  it('keeps a name that its owner gave the application, until applicationName changes', async () => {
+    await create()
+    for (const [applicationName, byOwner, expected] of [
+      ['Shop', 'Mine', 'Mine'],
+      ['Market', 'Mine', 'Market'],
+      ['Market', 'Ours', 'Ours'],
+    ] as const) {
+      application().name = byOwner
+      expect((await create({ applicationName })).status).toBe(200)
+      expect(application().name).toBe(expected)
+    }
+  })
+
   it('records and reserves an application that the store had forgotten', async () => {
     const { outputs } = Object((await create()).body)
     const again = cold()
