@@ -1,5 +1,4 @@
 import { createConcurrencyLimit, type HandlerContext } from '@org/core'
-import { createShares } from '@org/core/authoring'
 import { breathe } from '@org/core/http'
 import { deliver } from '@org/core/testing'
 import { afterEach, describe, expect, it, vi } from 'vitest'
@@ -118,35 +117,6 @@ describe('the memory for events under way', () => {
     await host.hold(list)
     expect(await host.send(list)).toMatchObject(overloaded)
     await host.finish()
-  })
-})
-
-describe('memory that batches share', () => {
-  it('goes to each owner up to its share, and to those that wait as soon as it is free', async () => {
-    const never = new AbortController().signal
-    const { take } = createShares({ all: 3, each: 2, what: 'calls' })
-    const got: string[] = []
-    const free = await take('a', 2, never)
-    const waiting = ['a', 'b', 'c', 'd'].map((owner) => take(owner, 1, never).then(() => got.push(owner)))
-    await waiting[1]
-    expect(got).toEqual(['b'])
-    free()
-    free()
-    await Promise.all([waiting[0], waiting[2]])
-    expect(got).toEqual(['b', 'a', 'c'])
-  })
-
-  it('is refused to one whose signal fires before there is enough, and then is free', async () => {
-    const { take } = createShares({ all: 1, each: 1, what: 'calls' })
-    const { signal } = new AbortController()
-    const free = await take('a', 1, signal)
-    const left = new AbortController()
-    const waiting = take('b', 1, left.signal)
-    left.abort()
-    for (const refused of [waiting, take('b', 1, left.signal)])
-      await expect(refused).rejects.toMatchObject({ code: 'overloaded', retryAfter: 1 })
-    free()
-    await take('c', 1, signal)
   })
 })
 

@@ -4,21 +4,18 @@
  * @module
  */
 import { type HandlerContext, type Inputs, IntegrationError } from '@org/core'
-import { createShares, type Shares } from '@org/core/authoring'
 import { breathe, readJson } from '@org/core/http'
 import { createClient, DEFAULT_BASE_URL, DEFAULT_MESSAGE_STREAM, type MailClient } from './client.ts'
 import { mailer } from './integration.ts'
+import { type BatchMemory, createBatchMemory } from './memory.ts'
 
 /** How the host reads responses, and how much of a batch it composes at a time, in bytes. */
 const HOST = { readJson, breathe, callBytes: 2_000_000, inFlightBytes: 8_000_000 }
-/** The calls of all batches that the host composes at a time. In bytes. */
-const COMPOSED = { all: 24_000_000, each: 8_000_000, what: 'large batches' }
-
 /**
  * Makes the memory of a host for the calls of its batches. A server that a deployment brings may read slowly: that must
  * not hold up calls to the host’s own provider.
  */
-export const createBatchMemory = () => ({ own: createShares(COMPOSED), deployments: createShares(COMPOSED) })
+export const createHostMemory = () => ({ own: createBatchMemory(), deployments: createBatchMemory() })
 
 /** The host’s configuration of the mailer, for all deployments. */
 export interface MailerSettings {
@@ -30,7 +27,7 @@ export interface MailerSettings {
 
 /** The settings of one host. */
 export interface HostSettings extends MailerSettings {
-  memory: ReturnType<typeof createBatchMemory>
+  memory: ReturnType<typeof createHostMemory>
 }
 
 /** A mail server, and the defaults of its messages. */
@@ -98,9 +95,9 @@ export function openMailer(
   const refusal = isHosts ? undefined : egress.refuse(url)
   if (refusal !== undefined) throw inputError('invalid_inputs', 'baseUrl', refusal)
   const { own, deployments } = settings.memory
-  const sizes = (shares: Shares) => ({
+  const sizes = (memory: BatchMemory) => ({
     ...HOST,
-    takeMemory: (bytes: number, signal: AbortSignal) => shares.take(deployment?.owner ?? '', bytes, signal),
+    takeMemory: (bytes: number, signal: AbortSignal) => memory.take(deployment?.owner ?? '', bytes, signal),
   })
   if (!isHosts) return createClient({ ...connection, fetch: egress.fetch }, sizes(deployments))
   return createClient({ ...connection, baseUrl: hostBaseUrl, fetch }, sizes(own))

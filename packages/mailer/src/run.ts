@@ -49,10 +49,7 @@ export interface BatchSizes {
   /** The largest body of a call of several messages, and the bodies of all calls in flight, in bytes. */
   callBytes: number
   inFlightBytes: number
-  /**
-   * Waits for the memory of a call, and returns a function that gives back a part, or all of it. Throws if the signal
-   * fires first.
-   */
+  /** Waits for the memory of a call, or for the signal. Returns a function that gives back a part, or all of it. */
   takeMemory?: ((bytes: number, signal: AbortSignal) => Promise<(part?: number) => void>) | undefined
   /** Lets other work go on between the messages. */
   breathe: () => Promise<void>

@@ -72,7 +72,7 @@ export async function* sendBatch(
 
   async function cut() {
     // The messages that are left when the batch ends need no memory.
-    const free = (await takeMemory?.(callBytes, ending.signal).catch(() => undefined)) ?? (() => {})
+    const free = (await takeMemory?.(callBytes, ending.signal)) ?? (() => {})
     const call = await cutter.next()
     free(call && callBytes - call.bytes)
     return { call, free }

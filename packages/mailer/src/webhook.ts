@@ -14,7 +14,7 @@
  * @module
  */
 import { createWebhookHandler, type HandlerDependencies, type WebhookHandler } from '@org/core'
-import { createBatchMemory, type MailerSettings } from './connection.ts'
+import { createHostMemory, type MailerSettings } from './connection.ts'
 import { createDeploymentHandlers } from './deployment.ts'
 import { createFunctions } from './functions.ts'
 import { mailer } from './integration.ts'
@@ -30,7 +30,7 @@ export function createHandler({
   ...dependencies
 }: HandlerDependencies & MailerSettings): WebhookHandler {
   const secrets = [...(dependencies.secrets ?? []), ...(shared?.apiToken ? [shared.apiToken] : [])]
-  const settings = { shared, baseUrl, memory: createBatchMemory() }
+  const settings = { shared, baseUrl, memory: createHostMemory() }
   const handlers = { ...createDeploymentHandlers(settings), functions: createFunctions(settings) }
   return createWebhookHandler(mailer, handlers, { ...dependencies, secrets })
 }

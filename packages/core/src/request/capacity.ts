@@ -1,6 +1,6 @@
 /** The capacity of a host: a number of events, and the memory of bodies that arrive and of events under way. */
 import type { PlatformEvent } from '../contract/event.ts'
-import { overloaded, Sums } from './shares.ts'
+import { IntegrationError } from '../errors.ts'
 
 /** For bodies that arrive, and for events under way. In bytes. */
 const DEFAULT_MEMORY = 64 * 1024 * 1024
@@ -54,6 +54,24 @@ export function createConcurrencyLimit(limit: number, memory = DEFAULT_MEMORY) {
      * @param now the time in milliseconds
      */
     open: (address: string, now: () => number) => new Place(room, address, now),
+  }
+}
+
+/** Sums by name, and of all names. */
+class Sums {
+  readonly #sums = new Map<string, number>()
+  total = 0
+
+  of(name: string): number {
+    return this.#sums.get(name) ?? 0
+  }
+
+  add(name: string, amount: number): void {
+    const sum = this.of(name) + amount
+    this.total += amount
+    this.#sums.set(name, sum)
+    // A sum of nothing takes no memory.
+    if (sum === 0) this.#sums.delete(name)
   }
 }
 
@@ -270,4 +288,9 @@ export class Place {
     this.#room.unfinished.delete(this)
     this.#count(-this.#arrived)
   }
+}
+
+/** The error for a host that has too much of something to do. */
+function overloaded(what: string): IntegrationError {
+  return new IntegrationError('overloaded', `This host has too many ${what} under way.`, { retryAfter: 1 })
 }

@@ -1,0 +1,51 @@
+/**
+ * The memory for the calls of a host’s batches.
+ *
+ * @module
+ */
+
+/** The calls of all batches that are composed at a time, and those of one owner. In bytes. */
+const [FOR_ALL, FOR_EACH] = [24_000_000, 8_000_000]
+
+/** Memory that batches share. */
+export type BatchMemory = ReturnType<typeof createBatchMemory>
+
+/** Makes the memory that the calls of several batches share. */
+export function createBatchMemory() {
+  const held = new Map<string, number>()
+  let total = 0
+  let freed = Promise.withResolvers<void>()
+
+  /** A call that is larger than a limit goes alone. */
+  function hasRoom(owner: string, bytes: number): boolean {
+    const own = held.get(owner) ?? 0
+    return (own === 0 || own + bytes <= FOR_EACH) && (total === 0 || total + bytes <= FOR_ALL)
+  }
+
+  function add(owner: string, bytes: number): void {
+    const own = (held.get(owner) ?? 0) + bytes
+    held.set(owner, own)
+    if (own === 0) held.delete(owner)
+    total += bytes
+  }
+
+  return {
+    /**
+     * Waits for the memory of a call, or for the signal. An owner at its limit holds up no other one.
+     *
+     * @returns a function that gives back a part of it, or all that is left
+     */
+    async take(owner: string, bytes: number, signal: AbortSignal): Promise<(part?: number) => void> {
+      const ended = new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+      while (!signal.aborted && !hasRoom(owner, bytes)) await Promise.race([freed.promise, ended])
+      add(owner, bytes)
+      let left = bytes
+      return (part = left) => {
+        left -= part
+        add(owner, -part)
+        freed.resolve()
+        freed = Promise.withResolvers()
+      }
+    },
+  }
+}
