@@ -22,8 +22,6 @@ import { lazily } from './routes/route.ts'
 import { createMetricsRoute } from './routes/status.ts'
 import { watchStore } from './stores/watch.ts'
 import { onePerPeer } from './stranger-log.ts'
-import { observeBy } from './telemetry.ts'
-import type { Tracing } from './tracing.ts'
 import { revision, version } from './version.ts'
 
 /** A host that answers requests. */
@@ -63,7 +61,6 @@ export interface HostOptions {
   trustContentLength?: boolean
   /** Pass it to have `GET /metrics`. An instance that comes and goes, as a function does, should not have it. */
   createMetrics?: typeof createMetrics
-  tracing?: Tracing | undefined
   /**
    * Ends long calls early, before `drain`. On Workers, a signal belongs to one request, so a function has none.
    */
@@ -84,7 +81,7 @@ const DRAIN_POLL_MS = 20
  * @param config see `readConfig`
  */
 export function createHost(config: Config, options: HostOptions = {}): Host {
-  const { environment = {}, store = memoryStore(), tracing, integrations = builtin } = options
+  const { environment = {}, store = memoryStore(), integrations = builtin } = options
   const redactor = createRedactor(config.secrets)
   const rawLogger = onePerPeer(options.logger ?? createJsonLogger(config.logLevel))
   const logger = redactLines(rawLogger, redactor)
@@ -99,7 +96,6 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
     definitions: () => routes.definitions(),
     isStoreReachable: () => storeWatch.prove(),
   })
-  const observer = observeBy(tracing, metrics)
   const outbound = createOutbound({
     connections: options.connections ?? connectBy(options.fetch ?? ((input, init) => fetch(input, init))),
     egress: options.egress,
@@ -112,7 +108,7 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
     recordKeys: config.recordKeys,
     verify,
     peer: (request: SentRequest) => request[peerKey],
-    observer,
+    observer: metrics,
     environment: createEnvironmentLookup(environment, config),
     secrets: config.secrets,
     limit,

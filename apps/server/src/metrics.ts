@@ -4,14 +4,14 @@
  * Every label but the owner is a word that the host knows: an integration, a function of its contract, a code. Undeclared
  * names, ids and origins from a request never become labels, and few owners do, so no sender can add many series.
  */
-import type { EventRecord, IntegrationDefinition } from '@org/core'
-import { shortageOf } from '@org/core/errors'
+import type { EventRecord, IntegrationDefinition, Observer } from '@org/core'
+import { isIntegrationError, shortageOf } from '@org/core/errors'
 import type { OutboundCall, Routes } from '@org/core/hosting'
+import { HttpFailure } from '@org/core/http'
 import type { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import { circuitStates } from './outbound/circuit-breaker.ts'
+import { circuitStates, isCircuitOpen } from './outbound/circuit-breaker.ts'
 import type { Outbound } from './outbound/outbound.ts'
 import { lazily } from './routes/route.ts'
-import { failureOf, type MetricsObserver } from './telemetry.ts'
 import { revision, version } from './version.ts'
 
 /** The state of a host, which is read at each scrape. */
@@ -22,7 +22,7 @@ export interface HostState extends Pick<Outbound, 'circuits'>, Pick<Routes, 'def
 }
 
 /** The metrics of a host. */
-export interface Metrics extends MetricsObserver {
+export interface Metrics extends Required<Observer> {
   /** Counts a request for a path that the host does not have. */
   askedElsewhere(): void
   /** Loads the library. Earlier events are counted once it is loaded. */
@@ -233,6 +233,17 @@ function observeLag(histogram: Pick<Histogram, 'observe'>): void {
 /** The name of each function of an integration, and its aliases. */
 function namesOf({ functions }: IntegrationDefinition): ReadonlySet<string> {
   return new Set(Object.entries(functions).flatMap(([name, { aliases = [] }]) => [name, ...aliases]))
+}
+
+/** Why a call failed: the code of the host's own error, or what happened to the connection or the response. */
+function failureOf(error: unknown): string {
+  if (isCircuitOpen(error)) return 'circuit_open'
+  if (isIntegrationError(error)) return error.code
+  // The platform's: a success that is not JSON, or too long.
+  if (error instanceof HttpFailure) return error.kind
+  if (error instanceof Error && error.name === 'TimeoutError') return 'timeout'
+  if (error instanceof Error && error.name === 'AbortError') return 'aborted'
+  return 'unreachable'
 }
 
 function statusClass(status: number): string {

@@ -5,10 +5,8 @@ import { createJsonLogger } from '@org/core'
 import { sqliteStore } from '@org/core/stores/sqlite'
 import { deliver, type Fault } from '@org/core/testing'
 import { afterAll, describe, expect, it } from 'vitest'
-import { createTracing } from '../src/tracing.ts'
 import { routes, validEvents } from './corpus.ts'
 import { calling, createFolder, createWorld, credentials, mail, type Sent, samples } from './hosted.ts'
-import { exporter, traceTests } from './traced.ts'
 
 const secret = credentials.webhookSecret
 const environment = {
@@ -20,7 +18,7 @@ const secrets = [
   ...samples.flatMap((sample) => sample.credentials),
   'canary-password "\\é',
 ]
-/** A response may contain personal data; a log, a span or the store must not. Too long to occur by chance. */
+/** A response may contain personal data; a log or the store must not. Too long to occur by chance. */
 const personal = [
   ...['ada@example.com', 'bob@example.com', 'bcc@example.com'],
   ...['CanarySurname', '+15555550123', 'canary subject', 'canary words'],
@@ -87,15 +85,13 @@ async function sendEverything(failure?: Failure) {
   const log: string[] = []
   const responses: string[] = []
   const world = createWorld()
-  const tracing = createTracing({ secrets: Object.values(credentials) })
   const host = world.start({
     variables: { PLATFORM_WEBHOOK_SECRET: secret },
     // So short that no event waits for a provider that breaks every write.
     requestTimeoutMs: failure ? 300 : undefined,
     environment,
     store,
-    tracing,
-    logger: tracing.tag(createJsonLogger('debug', (line) => log.push(line))),
+    logger: createJsonLogger('debug', (line) => log.push(line)),
   })
   world.mail.inactive.add('ada@example.com')
   if (failure) {
@@ -141,15 +137,11 @@ async function sendEverything(failure?: Failure) {
     callbacks: callbacks.map((call) =>
       JSON.stringify([call.path, call.idempotencyKey, withoutPublished(call.body)]),
     ),
-    spans: exporter
-      .getFinishedSpans()
-      .map(({ name, attributes, status, events }) => JSON.stringify({ name, attributes, status, events })),
     effects: world.mail.messages.length + world.backend.users.size + world.workspace.applications.size,
   }
 }
 
 describe('a secret', () => {
-  traceTests()
   afterAll(() => store.close())
 
   it('is found by this suite in every encoding that a provider may quote', () => {
@@ -164,13 +156,12 @@ describe('a secret', () => {
     ['the mail server cuts each connection', { at: 'mail', behaviour: { cut: 'after' } }],
     ['the identity provider refuses each request and quotes it', { at: 'workspace', behaviour: 422 }],
     ['the platform refuses each request and quotes it', { at: 'platform', behaviour: 422 }],
-  ])('stays out of logs, spans, responses, callbacks and the store while %s', async (_, failure) => {
-    const { log, responses, callbacks, spans, effects } = await sendEverything(failure)
-    for (const list of [log, responses, spans]) expect(list.length).toBeGreaterThan(failure ? 35 : 250)
+  ])('stays out of logs, responses, callbacks and the store while %s', async (_, failure) => {
+    const { log, responses, callbacks, effects } = await sendEverything(failure)
+    for (const list of [log, responses]) expect(list.length).toBeGreaterThan(failure ? 35 : 250)
     if (!failure) expect(effects).toBeGreaterThan(20)
     const files = readdirSync(folder).map((name) => readFileSync(join(folder, name)).toString('latin1'))
-    expect(findTexts(secrets, [...log, ...responses, ...callbacks, ...spans, ...files])).toEqual([])
-    expect(findTexts(personal, [...log, ...spans, ...files])).toEqual([])
-    expect(spans.filter((span) => /\/(users|email|deployments)/.test(span))).toEqual([])
+    expect(findTexts(secrets, [...log, ...responses, ...callbacks, ...files])).toEqual([])
+    expect(findTexts(personal, [...log, ...files])).toEqual([])
   })
 })

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { calling, createFolder, mail } from './hosted.ts'
-import { type StartOptions, signedRequest } from './shipped.ts'
+import type { StartOptions } from './shipped.ts'
 import { surround } from './surrounded.ts'
 
 const around = await surround()
@@ -118,23 +118,6 @@ describe('the bundled host, told to stop,', () => {
     expect(await startOne().send('mailer', batch, 'evt_batch')).toMatchObject(rest)
     expect(around.mail.messages).toHaveLength(1_500)
   })
-})
-
-it('the bundled host with an OpenTelemetry SDK continues the trace of the sender, and flushes its spans on SIGTERM', async () => {
-  const host = around.ship({ flags: ['--import', new URL('otel.mjs', import.meta.url).href] })
-  const parent = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7' }
-  const event = JSON.stringify(calling('sendEmail', mail))
-  const request = await signedRequest(event, { url: `${await host.url}/mailer/webhook` })
-  request.headers.set('traceparent', `00-${parent.traceId}-${parent.spanId}-01`)
-  expect((await fetch(request)).status).toBe(200)
-  host.kill('SIGTERM')
-  expect(await host.exit).toBe(0)
-  const spans = JSON.parse(`[${host.errors().trim().replaceAll('\n', ',')}]`)
-  const { traceId, spanId } = parent
-  const received = expect.objectContaining({ name: 'POST /mailer/webhook', traceId, parent: spanId })
-  expect(spans).toContainEqual(received)
-  expect(spans).toContainEqual(expect.objectContaining({ name: 'POST mailer', traceId }))
-  expect(host.log.find(({ route }) => route === 'mailer')).toMatchObject({ traceId })
 })
 
 // At the same time, because they mostly wait.

@@ -109,18 +109,20 @@ describe('the log line of an event', () => {
     expect(host.record()?.logs).toMatchObject([{ level: 'error' }])
   })
 
-  it('and each line after it have the route, deployment, delivery and request', async () => {
+  it('and each line after it have the route, deployment, delivery, request and trace of the sender', async () => {
+    const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
     const late = Promise.withResolvers<boolean>()
     const host = createHost({ store: { ...memoryStore(), complete: () => late.promise } })
     const throughProxy = (request: Request) => {
       request.headers.set('x-request-id', 'from-the-proxy.1')
+      request.headers.set('traceparent', `00-${traceId}-00f067aa0ba902b7-01`)
       return host.handle(request)
     }
     await deliver(throughProxy, { ...greet, deployment }, { id: 'evt_1' })
     late.resolve(false)
     await expect.poll(() => host.lines.length).toBeGreaterThan(1)
-    const facts = { route: 'greeter', deployment: 'dep_1', delivery: 'evt_1', request: 'from-the-proxy.1' }
-    for (const line of host.lines) expect(line).toMatchObject({ facts })
+    const ids = { deployment: 'dep_1', delivery: 'evt_1', request: 'from-the-proxy.1', traceId }
+    for (const line of host.lines) expect(line).toMatchObject({ facts: { route: 'greeter', ...ids } })
   })
 
   it.each(['the-secret', 'ada@example.com'])('never holds “%s”, in whichever field', async (text) => {
@@ -225,7 +227,7 @@ describe('a line of a log', () => {
   })
 })
 
-// The host's tests of metrics and traces hold the rest.
+// The host's tests of metrics hold the rest.
 it('an observer learns of a call that is a Request its method, and whether it uses a secret of the host', async () => {
   const seen: unknown[] = []
   const host = createHost({

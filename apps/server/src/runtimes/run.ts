@@ -34,9 +34,6 @@ const WARM_UP_MS = 500
 /** Far more than the events under way, so that idle connections do not keep senders out. As many may arrive at once. */
 const MAX_CONNECTIONS = 10_000
 
-/** Where `@opentelemetry/api` keeps the SDK that a process registers, whichever copy of it does. */
-const OPEN_TELEMETRY = Symbol.for('opentelemetry.js.api.1')
-
 /** Options of {@link run} beside the configuration. */
 export interface RunOptions extends Pick<HostOptions, 'environment' | 'integrations'> {
   /** Wraps the store of the configuration. */
@@ -58,11 +55,7 @@ export async function run(
   dateCertificates()
   const rawLogger = createJsonLogger(config.logLevel, (line) => void process.stdout.write(`${line}\n`))
   const redactor = createRedactor(config.secrets)
-  // Without an SDK, nothing of OpenTelemetry is loaded for traces.
-  const tracing =
-    OPEN_TELEMETRY in globalThis ? (await import('../tracing.ts')).createTracing(config) : undefined
-  const taggedLogger = tracing?.tag(rawLogger) ?? rawLogger
-  const logger = redactLines(taggedLogger, redactor)
+  const logger = redactLines(rawLogger, redactor)
   // Node would print every property of the error. The log takes secrets out.
   process.on('uncaughtException', (error) => {
     logger('error', 'The host failed and ends.', {
@@ -76,10 +69,9 @@ export async function run(
   const host = createHost(config, {
     ...options,
     stopping: stopping.signal,
-    logger: taggedLogger,
+    logger: rawLogger,
     store: wrapStore(store),
     createMetrics,
-    tracing,
     ...createNodeRuntime(config),
     trustContentLength: true,
   })
@@ -148,7 +140,6 @@ export async function run(
     stopping.abort()
     await drain.close(() => host.drain(), drainDelayMs)
     await close()
-    await tracing?.flush().catch(() => {})
     logger('info', 'The host has stopped.', { reason: signal })
     hasStopped = true
     // When the reader has taken every line, or is gone.

@@ -1,4 +1,4 @@
-// One log line per event, and the port for metrics and traces. Neither shows a body, a secret or a mail address.
+// One log line per event, and the port for metrics. Neither shows a body, a secret or a mail address.
 
 import * as z from 'zod'
 import type { EventName, PlatformEvent } from '../contract/event.ts'
@@ -23,6 +23,8 @@ export interface EventRecord {
   delivery: string | undefined
   /** One attempt of a delivery: the request's `x-request-id`, or an id of its own. */
   request: string
+  /** The sender's trace: of the request's `traceparent`. */
+  traceId?: string | undefined
   /** The network address of a sender whose request was refused before its signature was checked. */
   peer: string | undefined
   /** `partial`: some messages failed. `unknown`: some effect may have happened. */
@@ -74,8 +76,6 @@ export interface OutboundCall {
   url: string
   /** Whether it carries a secret of the host, and not only those of a deployment. */
   usesHostSecret(): boolean
-  /** An observer may add headers before it sends, such as `traceparent`. */
-  headers: Record<string, string>
 }
 
 /** The init that core passes to a transport. */
@@ -91,8 +91,6 @@ export interface OutboundInit extends RequestInit {
 
 /** Watches events and outbound calls. It returns or throws what the work returns or throws, and nothing else. */
 export interface Observer {
-  /** Runs one event, from the request to the response. */
-  event?(route: string, request: Request, handle: () => Promise<Response>): Promise<Response>
   /** Runs one outbound call: each attempt, to providers and to the platform alike. */
   call?(call: OutboundCall, send: () => Promise<Response>): Promise<Response>
   /** Receives the record of each event once, when it is answered. */
@@ -101,6 +99,8 @@ export interface Observer {
 
 /** An id as proxies write it. Any other text could be anything. */
 const REQUEST_ID = /^[\w.-]{1,100}$/
+/** The trace id of a `traceparent` (W3C Trace Context). */
+const TRACE_ID = /^[\da-f]{2}-(?!0{32})([\da-f]{32})-[\da-f]{16}-[\da-f]{2}(?:-|$)/
 
 /** The facts that accumulate while an event is handled. */
 export class Trace {
@@ -108,6 +108,7 @@ export class Trace {
   deliveryId: string | undefined
   isVerified = false
   readonly requestId: string
+  readonly traceId: string | undefined
   attempt: number | undefined
   /** Whether the function of the event sends messages. */
   sends: FunctionDefinition['sends']
@@ -133,6 +134,7 @@ export class Trace {
   constructor(host: Redactor, { headers }: Pick<Request, 'headers'>) {
     const given = headers.get('x-request-id') ?? ''
     this.requestId = REQUEST_ID.test(given) ? given : crypto.randomUUID()
+    this.traceId = TRACE_ID.exec(headers.get('traceparent') ?? '')?.[1]
     this.host = host
     this.credentials = host.extend()
     this.redactor = this.credentials.extend()
@@ -140,7 +142,7 @@ export class Trace {
 }
 
 /** The fields that all lines of one event have. */
-function identify(route: string, { event, deliveryId, requestId, host }: Trace) {
+function identify(route: string, { event, deliveryId, requestId, traceId, host }: Trace) {
   const { id: deployment, owner } = event?.deployment ?? {}
   return {
     route,
@@ -148,6 +150,7 @@ function identify(route: string, { event, deliveryId, requestId, host }: Trace) 
     deployment: deployment && textForLog(host, deployment),
     delivery: deliveryId && textForLog(host, deliveryId),
     request: textForLog(host, requestId),
+    traceId: traceId && textForLog(host, traceId),
   }
 }
 

@@ -48,7 +48,7 @@ export interface HandlerDependencies {
   limit?: ConcurrencyLimit | undefined
   /** Writes JSON lines to standard output by default. */
   logger?: Logger | undefined
-  /** Watches events and outbound calls, for metrics and traces. */
+  /** Watches events and outbound calls, for metrics. */
   observer?: Observer | undefined
   /** Longest body, in bytes; 4 MiB by default. Each MiB takes about 20 ms of the event loop. */
   bodyLimit?: number | undefined

@@ -145,9 +145,9 @@ function createCalls(
     if (to === 'provider') trace.providerCalls += 1
     else trace.platformCalls += 1
     const outbound: OutboundInit = { ...init, beforeSend }
-    const send = (given: OutboundInit) =>
-      isChange ? pace.note(() => transport(input, given)) : transport(input, given)
-    if (!observer.call) return send(outbound)
+    const transmit = () => transport(input, outbound)
+    const send = () => (isChange ? pace.note(transmit) : transmit())
+    if (!observer.call) return send()
     const headersOf = () => new Headers(init?.headers ?? given?.headers)
     const call: OutboundCall = {
       to,
@@ -155,12 +155,8 @@ function createCalls(
       method,
       url: given?.url ?? String(input),
       usesHostSecret: () => [...headersOf().values()].some((value) => trace.host.text(value) !== value),
-      headers: {},
     }
-    return observer.call(call, () => {
-      if (Object.keys(call.headers).length === 0) return send(outbound)
-      return send({ ...outbound, headers: { ...Object.fromEntries(headersOf()), ...call.headers } })
-    })
+    return observer.call(call, send)
   }
 
   const calls = {

@@ -165,7 +165,7 @@ export function createWebhookHandler(
     })
   }
 
-  return (request) => observer.event?.(route, request, () => respond(request)) ?? respond(request)
+  return respond
 }
 
 /** The error for a body that a parser in front of the handler has consumed. */
