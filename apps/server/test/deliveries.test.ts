@@ -72,6 +72,18 @@ describe('GET /deliveries/{id}', () => {
     expect(JSON.stringify(body)).not.toMatch(/sk_|pk_|Shop|@/)
   })
 
+  it('shows a call of a batch as begun while it is under way', async () => {
+    const { send, ask, world } = start()
+    const provider = world.holdMail()
+    const answered = send(batch('ada@example.com', 'bob@example.com'))
+    await expect.poll(provider.arrived).toBe(1)
+    const underWay = { state: 'in_progress', steps: [{ name: 'call 0', state: 'begun' }] }
+    expect((await ask('evt_1')).body.records).toMatchObject([underWay])
+    provider.letGo()
+    await answered
+    expect((await ask('evt_1')).body.records).toMatchObject([{ state: 'done', steps: [] }])
+  })
+
   it('is 503 while the host can’t reach its store, and looks for no id of more than 200 characters', async () => {
     const { ask } = start({ store: { ...memoryStore(), read: () => Promise.reject(new Error('away')) } })
     const { status, headers, body } = await ask('evt_1')

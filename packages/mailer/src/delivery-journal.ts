@@ -1,5 +1,5 @@
 /**
- * Keeps a batch’s journal in the record of its delivery: one step for each call, encrypted by core.
+ * Keeps a batch’s journal in the record of its delivery: one step for each call. Core encrypts the outcomes.
  *
  * @module
  */
@@ -7,13 +7,15 @@ import type { Progress } from '@org/core'
 import * as z from 'zod'
 import { type BatchJournal, isOutcome, type MessageRecord, type RecordedOutcome } from './journal.ts'
 
-/** The messages of one call, by key: all begun, or their outcomes. */
-const callRecord = z.union([
-  z.object({ begun: z.array(z.string()) }),
-  z.object({ done: z.array(z.tuple([z.string(), z.custom<RecordedOutcome>(isOutcome)])) }),
-])
+/** The step of a call that has begun. A text, so that operators see its state: core encrypts lists and objects. */
+const begunStep = z.templateLiteral(['begun ', z.string()])
+/** The outcomes of the messages of one call, by key. */
+const doneStep = z.object({ done: z.array(z.tuple([z.string(), z.custom<RecordedOutcome>(isOutcome)])) })
 
-/** Makes the journal of a delivery. `isEmpty`: no earlier attempt sent anything. */
+/**
+ * Makes the journal of a delivery, whose messages have their positions as keys. `isEmpty`: no earlier attempt sent
+ * anything.
+ */
 export function createJournal(progress: Progress): BatchJournal & { isEmpty: boolean } {
   const nameOf = (call: number) => `call ${call}`
   const records = new Map<string, MessageRecord>()
@@ -26,14 +28,14 @@ export function createJournal(progress: Progress): BatchJournal & { isEmpty: boo
     const isSettled = progress.isSettled(nameOf(calls))
     calls += 1
     if (step === null) continue
-    const { data } = callRecord.safeParse(step)
-    if (!data) isDamaged = true
-    else if ('begun' in data) {
-      if (!isSettled) for (const key of data.begun) records.set(key, 'begun')
-    } else {
+    const begun = begunStep.safeParse(step).data
+    const { data } = doneStep.safeParse(step)
+    if (begun !== undefined) {
+      if (!isSettled) for (const key of begun.slice('begun '.length).split(',')) records.set(key, 'begun')
+    } else if (data) {
       for (const [key, outcome] of data.done)
         if (!isSettled || outcome.status !== 'unknown') records.set(key, outcome)
-    }
+    } else isDamaged = true
   }
 
   return {
@@ -53,7 +55,7 @@ export function createJournal(progress: Progress): BatchJournal & { isEmpty: boo
       if (!steps.has(first)) calls += 1
       steps.set(first, name)
       const done = [...written].flatMap(([key, each]) => (each ? [[key, each]] : []))
-      const step = record === 'begun' ? { begun: [...written.keys()] } : { done }
+      const step = record === 'begun' ? `begun ${[...written.keys()].join()}` : { done }
       await progress.write(name, record === undefined ? null : step)
     },
   }

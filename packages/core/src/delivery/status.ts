@@ -136,7 +136,7 @@ function describeStep(
 ): DeliveryStatus['steps'][number] {
   const step = { name: textForLog(redactor, name) }
   if (value === null) return { ...step, state: 'taken_back' }
-  if (value === 'begun') return { ...step, state: 'begun' }
+  if (typeof value === 'string' && /^begun\b/.test(value)) return { ...step, state: 'begun' }
   if (isEncrypted(value)) return { ...step, state: 'recorded' }
   if (typeof value !== 'object') return { ...step, state: 'recorded', value: dataForLog(redactor, value) }
   const fields = Object.entries(value).flatMap(([field, content]) => {
