@@ -11,12 +11,7 @@ import { calling, mail } from './hosted.ts'
 import { surround } from './surrounded.ts'
 
 const request = { subject: 'mailer/delivery/evt_1', leaseMs: 60_000 }
-const completion = {
-  response: { status: 200, body: 'encrypted' },
-  progress: {},
-  keepMs: 60_000,
-  keepResponseMs: 60_000,
-}
+const completion = { response: { status: 200, body: 'encrypted' }, progress: {}, isLiving: false }
 const guide = readFileSync(new URL('../../../docs/scaling.md', import.meta.url), 'utf8')
 /** The permissions of the guide, without the user and the password. */
 const permissions = /^ *ACL SETUSER \S+ on \S+ (.+)$/m.exec(guide)?.[1]?.split(' ') ?? []

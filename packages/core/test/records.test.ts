@@ -191,9 +191,9 @@ describe('the keys of a host', () => {
   it('sign each record: a host with a key reads no record that none of its keys signed', async () => {
     const storage = createStorage()
     const by = (keys: string[]) => createDeliveryStore(storage, keys)
-    await by([next, old]).reserve({ subject: 's', owner: 'its owner', keepMs: 60_000 })
+    await by([next, old]).reserve({ subject: 's', owner: 'its owner' })
     for (const keys of [[next], [old, next]]) expect(await by(keys).read('s')).toMatchObject({ fence: 1 })
-    await by([]).reserve({ subject: 'unsigned', owner: 'its owner', keepMs: 60_000 })
+    await by([]).reserve({ subject: 'unsigned', owner: 'its owner' })
     for (const [subject, key] of [
       ['s', old],
       ['unsigned', next],
@@ -303,7 +303,7 @@ it('a resource belongs to the first deployment that reserves it, and only on its
     await deliver(host.handle, { ...created, deployment: { ...created.deployment, id: dep } })
   expect(reserved).toEqual([false, true, true, false, false, true])
   const owner = 'other/deployment/dep_1'
-  await store.reserve({ subject: 'greeter/thing/2', owner, keepMs: 60_000 })
+  await store.reserve({ subject: 'greeter/thing/2', owner })
   const owners = [1, 2, 3].map((thing) => readResourceOwner(store, 'greeter', `thing/${thing}`))
   expect(await Promise.all(owners)).toEqual(['dep_1', undefined, undefined])
 })

@@ -3,12 +3,7 @@ import { sqliteStore } from '@org/core/stores/sqlite'
 
 const [file = '', events = ''] = process.argv.slice(2)
 const store = sqliteStore({ file })
-const completion = {
-  response: { status: 200, body: '' },
-  progress: {},
-  keepMs: 60_000,
-  keepResponseMs: 60_000,
-}
+const completion = { response: { status: 200, body: '' }, progress: {}, isLiving: false }
 
 /** Each process asks for the same calls. */
 async function run(at: number): Promise<string> {

@@ -37,7 +37,7 @@ describe('the SQLite store in a file', () => {
     const store = open({ file })
     const result = await store.claim(request)
     if (result.state !== 'claimed') throw new Error(result.state)
-    void store.complete(result.lease, { response, progress: {}, keepMs: week, keepResponseMs: week })
+    void store.complete(result.lease, { response, progress: {}, isLiving: false })
     await store.close()
     await expect(store.claim(request)).rejects.toThrow('is closed')
     expect(await open({ file }).claim(request)).toEqual({ state: 'done', response, fence: 1 })
@@ -59,13 +59,13 @@ describe('the SQLite store in a file', () => {
     const file = newFile()
     let time = Date.now()
     const store = open({ file, now: () => time })
-    const run = async (subject: string, keepMs: number) => {
+    const run = async (subject: string, isLiving: boolean) => {
       const result = await store.claim({ ...request, subject })
       if (result.state !== 'claimed') throw new Error(result.state)
-      await store.complete(result.lease, { response, progress: {}, keepMs, keepResponseMs: week })
+      await store.complete(result.lease, { response, progress: {}, isLiving })
     }
-    for (const subject of ['a', 'b', 'c']) await run(subject, week)
-    await run('living', 100 * week)
+    for (const subject of ['a', 'b', 'c']) await run(subject, false)
+    await run('living', true)
     time += week + 3_600_000
     expect(await store.read('a')).toBe(undefined)
     const records = openAside(file).prepare('SELECT key FROM records')

@@ -129,7 +129,7 @@ it('an application that another deployment has reserved is left to it, and anoth
       const [made] = [...provider.applications.keys()].filter((id) => !before.has(id))
       const owner = 'idp-server/deployment/dep_2'
       const subject = `idp-server/application/${made}`
-      if (made && before.size === 0) await store.reserve({ subject, owner, keepMs: 60_000 })
+      if (made && before.size === 0) await store.reserve({ subject, owner })
       return response
     },
   })

@@ -1,22 +1,17 @@
 /**
- * The right to work on a subject (contract §4), and everything else that is asked of the delivery store: claims,
- * reservations, records. A claim lasts while the work does: its lease is renewed, its steps are recorded, and its end
- * is written.
+ * The right to work on a subject (contract §4). A claim lasts while the work does: its lease is renewed, its steps are
+ * recorded, and its end is written.
  */
 import type { Json } from '../contract/handler-context.ts'
 import { IntegrationError, isIntegrationError } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { type Cipher, decryptSteps, encryptSteps } from './encryption.ts'
-import type { ClaimResult, DeliveryStore, RecordedResponse, SubjectRecord } from './store.ts'
+import type { ClaimResult, Completion, DeliveryStore } from './store.ts'
 
 /** In milliseconds. */
 export const DEFAULT_LEASE_MS = 30_000
 /** Renewals while a lease lasts, so that one failed renewal does not lose it. */
 const RENEWALS = 3
-/** Final responses and tombstones are kept for seven days. */
-const KEEP_MS = 7 * 24 * 60 * 60 * 1000
-/** The record of a living deployment, and of what it reserved, is kept until it is deleted: for a century at most. */
-const KEEP_LIVING_MS = 100 * 365 * 24 * 60 * 60 * 1000
 /** Attempts of a claim before its event is refused. */
 const ATTEMPTS = 3
 /** No further attempt begins after so much time, in milliseconds. */
@@ -85,12 +80,12 @@ export async function claimSubject(
   const asked = now()
   // Repeated with the same owner, a claim whose answer was lost is the same claim.
   const owner = crypto.randomUUID()
-  const isTooLate = createCounter(ATTEMPTS, () => now() - asked >= LONGEST_ATTEMPTS_MS)
+  const isOver = (failures: number) => failures >= ATTEMPTS || now() - asked >= LONGEST_ATTEMPTS_MS
   // With the current digest of the body, and with the others if the record has another one.
   for await (const digest of delivery?.digests ?? ['']) {
     const request = { subject, leaseMs, owner, delivery: delivery && { id: delivery.id, digest } }
     const ask = () => store.claim(request)
-    const result = await repeat(ask, isTooLate, logger).catch((error: unknown) => {
+    const result = await askStore(ask, logger, isOver).catch((error: unknown) => {
       const work = takeBack(store, ask)
       waitUntil?.(work)
       throw error
@@ -111,45 +106,8 @@ export async function claimSubject(
  * ends. So the host asks a few more times in the background, and gives the claim back.
  */
 async function takeBack(store: DeliveryStore, ask: () => Promise<ClaimResult>): Promise<void> {
-  const result = await repeat(ask, createCounter(ATTEMPTS)).catch(() => undefined)
+  const result = await askStore(ask, silent, (failures) => failures >= ATTEMPTS).catch(() => undefined)
   if (result?.state === 'claimed') await store.release(result.lease).catch(() => {})
-}
-
-/**
- * Reserves a resource for one owner. The record is kept until the owner deletes the resource.
- *
- * @returns whether the owner has it, now or from before
- * @throws {IntegrationError} `overloaded` if the store is unreachable
- */
-export async function reserve(
-  store: DeliveryStore,
-  { resource, owner, by }: { resource: string; owner: string; by: number },
-  { logger }: ClaimOptions,
-): Promise<boolean> {
-  const request = { subject: resource, owner, keepMs: KEEP_LIVING_MS }
-  const first = await repeat(
-    () => store.reserve(request),
-    () => Date.now() >= by,
-    logger,
-  )
-  return first === owner
-}
-
-/**
- * Reads a record.
- *
- * @throws {IntegrationError} `overloaded` if the store is unreachable
- */
-export function readStore(
-  store: DeliveryStore,
-  subject: string,
-  { logger }: ClaimOptions,
-): Promise<SubjectRecord | undefined> {
-  return repeat(
-    () => store.read(subject),
-    () => true,
-    logger,
-  )
 }
 
 /** Renews the lease of a claim until the work ends. */
@@ -190,7 +148,7 @@ async function startClaim(
    * @param by when this throws `overloaded`, in milliseconds since 1970; the write goes on in the background then
    */
   async function write(apply: () => Promise<boolean>, by = 0): Promise<boolean> {
-    const written = last.then(() => repeat(apply, isOver, logger))
+    const written = last.then(() => askStore(apply, logger, isOver))
     last = written.catch(() => {})
     const waiting = Promise.withResolvers<never>()
     const giveUp = () => {
@@ -275,14 +233,8 @@ async function startClaim(
      *
      * @returns why the response is not recorded, or not yet; `undefined` if it is
      */
-    complete(
-      response: RecordedResponse,
-      options: { progress: Record<string, Json>; isLiving?: boolean; by?: number | undefined },
-    ) {
-      const keepMs = options.isLiving ? KEEP_LIVING_MS : KEEP_MS
-      const completion = { response, progress: options.progress, keepMs, keepResponseMs: KEEP_MS }
-      return end('response', () => store.complete(lease, completion), options.by)
-    },
+    complete: (completion: Completion, by?: number) =>
+      end('response', () => store.complete(lease, completion), by),
     /**
      * Gives the claim back; `undone` if the recorded intent certainly had no effect. After a loss of the claim nothing is
      * certain: the loss itself may have ended a call that had left.
@@ -295,38 +247,34 @@ async function startClaim(
   }
 }
 
+const silent: Logger = () => {}
+
 /**
- * Asks the store until it answers, or until `isOver`, which is asked after each failure.
+ * Asks the store until it answers.
  *
+ * @param isOver is asked after each failure with the number of failures; by default, the store is asked once
  * @throws {IntegrationError} `overloaded`, or `internal_error` if the host did not sign the record
  */
-async function repeat<T>(
+export async function askStore<T>(
   ask: () => Promise<T>,
-  isOver: () => boolean,
-  logger: Logger = () => {},
+  logger: Logger,
+  isOver: (failures: number) => boolean = () => true,
 ): Promise<T> {
-  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+  let pauseMs = FIRST_PAUSE_MS
+  for (let failures = 1; ; failures += 1) {
     try {
       return await ask()
     } catch (cause) {
       const isFinal = isIntegrationError(cause)
       const message = isFinal ? 'A record of the delivery store is not used.' : UNREACHABLE
       const reason = cause instanceof Error ? cause.message : 'unknown'
-      if (isFinal || pauseMs === FIRST_PAUSE_MS) logger('error', message, { reason })
+      if (isFinal || failures === 1) logger('error', message, { reason })
       if (isFinal) throw cause
-      if (isOver()) throw unreachable(cause)
+      if (isOver(failures)) throw unreachable(cause)
     }
     // A process may end before the store is back: then the lease runs out by itself.
     await new Promise((resolve) => void setTimeout(resolve, pauseMs).unref?.())
-  }
-}
-
-/** Whether so many attempts have failed, or it is too late. */
-function createCounter(attempts: number, isTooLate = () => false): () => boolean {
-  let failures = 0
-  return () => {
-    failures += 1
-    return failures >= attempts || isTooLate()
+    pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)
   }
 }
 

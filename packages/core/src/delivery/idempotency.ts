@@ -94,17 +94,19 @@ export async function end(
   const sent = sentIn(operation.event)
   const body = withoutSecrets(response.body ?? {}, definition, redactor, sent)
   const recorded = JSON.stringify(body)
-  const failure = await claim.complete(
-    {
+  const completion = {
+    response: {
       status: response.status,
       code: response.error?.code,
       at: claiming.now(),
       body: await cipher.encrypt(recorded, kindOf(response.status)),
     },
-    // A call's effect stands even if it is not recorded, so its response does not wait. A deployment's end must be
-    // recorded, or a late CREATED revives it.
-    { progress, isLiving: !isCall && isLiving(progress), by: isCall ? undefined : by },
-  )
+    progress,
+    isLiving: !isCall && isLiving(progress),
+  }
+  // A call's effect stands even if it is not recorded, so its response does not wait. A deployment's end must be
+  // recorded, or a late CREATED revives it.
+  const failure = await claim.complete(completion, isCall ? undefined : by)
   if (failure && !isCall) return toFailure(failure, redactor)
   return body === response.body ? { ...response, json: recorded } : response
 }

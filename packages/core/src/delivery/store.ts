@@ -52,13 +52,11 @@ export type ClaimResult =
   | { state: 'mismatch' }
 
 /** Written when the work is done. */
-interface Completion {
+export interface Completion {
   response: RecordedResponse
   progress: Record<string, Json>
-  /** How long the record is kept, in milliseconds. */
-  keepMs: number
-  /** How long the response is kept, in milliseconds: a living deployment has a record for longer. */
-  keepResponseMs: number
+  /** Whether it is the record of a deployment that was not deleted. */
+  isLiving: boolean
 }
 
 /** The request for a resource of the provider. */
@@ -67,8 +65,6 @@ interface Reservation {
   subject: string
   /** The subject of its deployment. */
   owner: string
-  /** How long it is reserved, in milliseconds. */
-  keepMs: number
 }
 
 /** The record of a subject, for people who look at it. Times are in milliseconds since 1970. */
@@ -89,7 +85,8 @@ export interface SubjectRecord {
 }
 
 /**
- * Remembers claims, steps and responses. Every write returns `false` without a valid lease.
+ * Remembers claims, steps and responses. Every write returns `false` without a valid lease. Responses and records are
+ * kept for seven days; records of living deployments, and reservations, for a century.
  *
  * `createDeliveryStore` of `@org/core/stores` makes one of any storage that can read a text, and replace it if nobody
  * else has.

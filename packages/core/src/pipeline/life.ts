@@ -33,7 +33,7 @@ export async function reportHealth(
     run.reporter.status(found, message)
     await run.reporter.flush()
     const progress = { ...claim.progress, [reservedSteps.status]: found }
-    await claim.complete({ status: 200, body: '' }, { progress, isLiving: true })
+    await claim.complete({ response: { status: 200, body: '' }, progress, isLiving: true })
   })
 }
 

@@ -1,6 +1,6 @@
 import type { Egress, HandlerContext, Progress } from '../contract/handler-context.ts'
 import type { CallbackOptions } from '../contract/platform.ts'
-import { type Claim, readStore, reserve, reservedSteps } from '../delivery/claim.ts'
+import { askStore, type Claim, reservedSteps } from '../delivery/claim.ts'
 import { settlementOf } from '../delivery/settlement.ts'
 import { causeOf, IntegrationError } from '../errors.ts'
 import { namedHostsOnly } from '../http/egress.ts'
@@ -228,7 +228,10 @@ function urlOf(input: Parameters<typeof fetch>[0]): URL {
 /** @param by when a write ends without the store's answer, in milliseconds since 1970 */
 function createProgress({ shared, operation, claiming }: EventParts, claim: Claim, by: number): Progress {
   const { store } = shared
-  const { route } = operation
+  const { logger } = claiming
+  const { subject } = claim.lease
+  const resourceOf = (name: string) => `${operation.route}/${name}`
+  const read = (subject: string) => askStore(() => store.read(subject), logger)
   const reserved = new Set<string>(Object.values(reservedSteps))
   return {
     read: (name) => (reserved.has(name) ? undefined : claim.progress[name]),
@@ -237,16 +240,18 @@ function createProgress({ shared, operation, claiming }: EventParts, claim: Clai
       await claim.record({ [name]: value }, by)
     },
     isSettled: (name) => settlementOf(claim.progress)?.steps.includes(name) ?? false,
-    reserve: (resource) =>
-      reserve(store, { resource: `${route}/${resource}`, owner: claim.lease.subject, by }, claiming),
-    async isReserved(resource) {
-      const record = await readStore(store, `${route}/${resource}`, claiming)
-      const owner = record?.progress.owner
-      return owner !== undefined && owner !== claim.lease.subject
+    async reserve(name) {
+      const request = { subject: resourceOf(name), owner: subject }
+      const isOver = () => Date.now() >= by
+      return (await askStore(() => store.reserve(request), logger, isOver)) === subject
+    },
+    async isReserved(name) {
+      const owner = (await read(resourceOf(name)))?.progress.owner
+      return owner !== undefined && owner !== subject
     },
     async now() {
       const asked = performance.now()
-      const record = await readStore(store, claim.lease.subject, claiming)
+      const record = await read(subject)
       // The claim is the last one of its subject: while it lasts, nobody else can claim.
       return (record?.claimedAt ?? claiming.now()) + Math.round(asked - claim.claimedAt)
     },

@@ -73,8 +73,10 @@ type Decide<Result> = (
 ) => Change<Result> | Promise<Change<Result>>
 
 const encoder = new TextEncoder()
-/** How long an unfinished record is kept after its last claim, in milliseconds. */
-const UNFINISHED_MS = 7 * 24 * 60 * 60 * 1000
+/** Responses and tombstones are kept for seven days, and unfinished records after their last claims. In milliseconds. */
+const KEEP_MS = 7 * 24 * 60 * 60 * 1000
+/** The record of a living deployment, and of what it reserved, is kept until it is deleted: for a century at most. */
+const KEEP_LIVING_MS = 100 * 365 * 24 * 60 * 60 * 1000
 /** Each failed attempt means that another one succeeded. */
 const MOST_ATTEMPTS = 100
 /** A shorter hash saves space, and nobody can make another subject with the same one. */
@@ -180,7 +182,7 @@ export function createDeliveryStore(storage: RecordStorage, recordKeys?: readonl
         const lease = { subject, owner, fence: (last?.fence ?? 0) + 1, delivery: delivery?.id }
         const record = {
           ...{ fence: lease.fence, owner, until: time + leaseMs, claimed: time },
-          expires: Math.max(last?.expires ?? 0, time + UNFINISHED_MS),
+          expires: Math.max(last?.expires ?? 0, time + KEEP_MS),
           ...{ delivery: delivery?.id, digest: delivery?.digest, steps: last?.steps },
         }
         return { record, lease, result: { state: 'claimed', lease, progress } }
@@ -195,12 +197,12 @@ export function createDeliveryStore(storage: RecordStorage, recordKeys?: readonl
     advance: (lease, steps) =>
       write(lease, (record) => ({ ...record, steps: { ...record.steps, ...steps } })),
 
-    complete: (lease, { response, progress, keepMs, keepResponseMs }) =>
+    complete: (lease, { response, progress, isLiving }) =>
       write(lease, ({ fence, claimed, delivery, digest }, time) => ({
-        ...{ fence, claimed, expires: time + keepMs, delivery, digest },
+        ...{ fence, claimed, expires: time + (isLiving ? KEEP_LIVING_MS : KEEP_MS), delivery, digest },
         steps: Object.keys(progress).length > 0 ? progress : undefined,
         response: delivery === undefined ? undefined : response,
-        responseExpires: keepResponseMs < keepMs ? time + keepResponseMs : undefined,
+        responseExpires: isLiving ? time + KEEP_MS : undefined,
       })),
 
     release: (lease) =>
@@ -216,12 +218,13 @@ export function createDeliveryStore(storage: RecordStorage, recordKeys?: readonl
         return { record: { fence: fence + 1, claimed, expires, delivery, digest, steps }, result: true }
       }),
 
-    reserve: ({ subject, owner, keepMs }) =>
+    reserve: ({ subject, owner }) =>
       change(subject, (last, time) => {
         const first = last?.steps?.owner
         if (typeof first === 'string') return { result: first }
         const fence = (last?.fence ?? 0) + 1
-        return { record: { fence, claimed: time, expires: time + keepMs, steps: { owner } }, result: owner }
+        const expires = time + KEEP_LIVING_MS
+        return { record: { fence, claimed: time, expires, steps: { owner } }, result: owner }
       }),
 
     async read(subject, asked) {
