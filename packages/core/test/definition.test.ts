@@ -155,12 +155,12 @@ it('a secret at any depth is in no log, callback, problem or record, and its out
   })
   const handlers = {
     async created({ database }, { log }) {
-      log.info(`Connects with ${database.password}`)
+      log.info(`Connects with ${database.password}, and made secret-uri and`, { keys: ['secret-key'] })
       return { connection: { uri: 'secret-uri', region: 'eu' }, keys: ['secret-key'], region: 'eu' }
     },
     functions: {
       async rotate({ users }, { log }) {
-        log.info(`Rotates ${users[0]?.password}`)
+        log.info(`Rotates ${users[0]?.password} to secret-result`)
         return [{ key: 'secret-result' }]
       },
     },
@@ -186,7 +186,7 @@ it('a secret at any depth is in no log, callback, problem or record, and its out
     { result: [{ key: '[redacted]' }] },
   ])
   expect(record).toMatchObject({ outputs, sensitive: ['connection.uri', 'keys.*'] })
-  expect(JSON.stringify([lines, record.logs])).toContain('Connects with [redacted]')
+  expect(JSON.stringify([lines, record.logs])).toContain('Connects with [redacted], and made')
   expect(JSON.stringify([lines, record.logs])).not.toMatch(/secret-|the-value/)
 })
 

@@ -1,7 +1,15 @@
-import { IntegrationError, memoryStore } from '@org/core'
-import { deliver } from '@org/core/testing'
-import { describe, expect, it } from 'vitest'
 import {
+  createWebhookHandler,
+  defineIntegration,
+  functionArguments,
+  IntegrationError,
+  memoryStore,
+} from '@org/core'
+import { connectPlatform, createPlatformEmulator, deliver } from '@org/core/testing'
+import { describe, expect, it, vi } from 'vitest'
+import * as z from 'zod'
+import {
+  bare,
   calling,
   created,
   createHost,
@@ -62,6 +70,24 @@ describe('a problem', () => {
     expect(JSON.stringify(problem)).not.toContain('undefined')
     expect(host.lines.at(-1)?.facts?.reason).toBe('TypeError: Cannot read “[redacted]” of undefined')
   })
+
+  it.each([10n, { toJSON: () => 10n }])(
+    'of a result that JSON cannot hold is outcome_unknown',
+    async (result) => {
+      const pay = vi.fn(async () => result)
+      const called = { description: 'Pays.', effectful: true, arguments: functionArguments({}) }
+      const functions = { pay: { ...called, result: z.unknown() } }
+      const definition = defineIntegration({ ...bare, events: ['FUNCTION_CALL'], functions })
+      const platform = connectPlatform(createPlatformEmulator().fetch)
+      const dependencies = { platform, verify: 'none', logger: () => {} } as const
+      const handle = createWebhookHandler(definition, { functions: { pay } }, dependencies)
+      for (const _ of [1, 2])
+        expect((await deliver(handle, calling('pay'), { id: 'evt_1' })).body).toMatchObject({
+          code: 'outcome_unknown',
+        })
+      expect(pay).toHaveBeenCalledOnce()
+    },
+  )
 
   it.each([
     ['overloaded', calling('count')],

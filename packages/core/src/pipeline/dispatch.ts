@@ -204,10 +204,11 @@ async function callFunction(
     throw new IntegrationError('invalid_arguments', message, { errors, cause })
   }
   const given = await handlers.functions?.[wanted.name]?.(parsed.data, context)
-  // A provider may quote a credential in what it says of one message of many.
-  const result = credentials.data(resultSchema.parse(given), call.arguments)
+  // What JSON cannot hold must fail here, where the outcome becomes unknown: later, it would invite a retry.
+  const { result }: ResponseBody = JSON.parse(JSON.stringify({ result: resultSchema.parse(given) }))
   redactor.add(secretsIn(resultSchema, result))
-  return { result }
+  // A provider may quote a credential in what it says of one message of many.
+  return { result: credentials.data(result, call.arguments) }
 }
 
 function unknownFunction({ name, functions }: IntegrationDefinition, wanted: string): IntegrationError {

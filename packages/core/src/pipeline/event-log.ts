@@ -217,7 +217,9 @@ export async function logEvent(
   trace: Trace,
   { peer, durationMs }: Pick<EventRecord, 'peer' | 'durationMs'>,
 ): Promise<void> {
-  const { event, attempt, providerCalls, platformCalls, clock, host, notes } = trace
+  const { event, attempt, providerCalls, platformCalls, clock, host } = trace
+  // Again: a secret that the handler made became known when it returned.
+  const notes = trace.redactor.data(trace.notes)
   const { messages: _, ...counts } = response.fates ?? {}
   const called = event?.name === 'FUNCTION_CALL' ? event.functionCall.name.slice(0, 80) : undefined
   const [first, ...others] = await recipientsByLine(response, trace, hashAddress)

@@ -130,7 +130,8 @@ export function createReporter(
     flush(): Promise<unknown> | undefined {
       keepOutcome()
       if (entries.length > 0) {
-        const written = entries
+        // Again: a secret that the handler made became known when it returned.
+        const written = redactor.data(entries)
         entries = []
         send('log', (deployment) => platform.appendLogs(deployment, written, keyed('logs')))
       }
