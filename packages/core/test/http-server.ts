@@ -1,4 +1,10 @@
-import { createHttpClient, type HttpClientOptions, HttpFailure, type HttpRequest } from '@org/core/http'
+import {
+  createHttpClient,
+  type HttpClientOptions,
+  HttpFailure,
+  type HttpRequest,
+  readJson,
+} from '@org/core/http'
 import { createEmulator, createFaults, serve } from '@org/core/testing'
 import { afterAll, beforeEach } from 'vitest'
 
@@ -23,7 +29,7 @@ export async function runServer() {
 
   /** Makes one request. */
   const request = (wanted: Partial<HttpRequest> = {}, options: Partial<HttpClientOptions> = {}) =>
-    createHttpClient({ baseUrl: url, wait, ...options })({ method: 'GET', path: '/', ...wanted })
+    createHttpClient({ baseUrl: url, readJson, wait, ...options })({ method: 'GET', path: '/', ...wanted })
 
   /** Makes a request that must fail. */
   async function failure(...given: Parameters<typeof request>) {

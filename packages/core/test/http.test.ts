@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { IntegrationError } from '@org/core'
-import { createProviderClient, type HttpRequest, type Provider } from '@org/core/http'
+import { createProviderClient, type HttpRequest, type Provider, readJson } from '@org/core/http'
 import type { Fault } from '@org/core/testing'
 import { describe, expect, it, vi } from 'vitest'
 import { inFakeTime } from './fixtures.ts'
@@ -284,6 +284,7 @@ it('a provider may say that a 429 is final, and then nobody asks again', async (
         : {},
   }
   const client = createProviderClient(provider, {
+    readJson,
     baseUrl: 'https://api.example.com',
     credential: 'token',
     fetch: send,

@@ -5,6 +5,7 @@ import {
   type Provider,
   type ProviderClientOptions,
   type ProviderRequest,
+  readJson,
 } from '@org/core/http'
 import * as z from 'zod'
 
@@ -29,7 +30,7 @@ export function connectApi(
   { baseUrl = 'https://api.clerk.com/v1', headers, credential, ...options }: ApiOptions,
 ) {
   const authorization = `Bearer ${credential}`
-  const all = { ...options, baseUrl, credential, headers: { ...headers, authorization } }
+  const all = { ...options, readJson, baseUrl, credential, headers: { ...headers, authorization } }
   const client = createProviderClient(provider, all)
   return {
     /** The options of several calls that share one deadline. */
@@ -43,7 +44,7 @@ export function connectApi(
     },
   }
 }
-type ApiOptions = ConnectionOptions & Omit<ProviderClientOptions, keyof ConnectionOptions>
+type ApiOptions = ConnectionOptions & Omit<ProviderClientOptions, keyof ConnectionOptions | 'readJson'>
 
 const optionalText = z
   .string()

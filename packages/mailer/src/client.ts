@@ -4,7 +4,7 @@
  * @see https://postmarkapp.com/developer
  * @module
  */
-import { type CallOptions, createProviderClientBy, type JsonReader, nextTurn, pause } from '@org/core/http'
+import { type CallOptions, createProviderClient, type JsonReader, nextTurn, pause } from '@org/core/http'
 import type { Address } from './address.ts'
 import type { BatchSender } from './batch-sender.ts'
 import { composeMessage, isRich } from './compose.ts'
@@ -156,7 +156,7 @@ export function createClient(options: MailerOptions, host: HostOptions = FOR_SDK
   }
   const headers = { ...options.headers, ...tokenHeaders(options, baseUrl) }
   const connection = { baseUrl, credential: apiToken, headers, fetch, timeoutMs, wait }
-  const provider = createProviderClientBy(host.readJson, mailProvider, connection)
+  const provider = createProviderClient(mailProvider, { ...connection, readJson: host.readJson })
   try {
     provider.checkCredential()
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { CallbackOptions, Platform, WriteResult } from '@org/core'
 import { IntegrationError, isIntegrationError, shortageOf } from '@org/core/errors'
-import { HttpFailure, readResponse, toHttpFailure, toStatusFailure } from '@org/core/http'
+import { HttpFailure, readJson, readResponse, toHttpFailure, toStatusFailure } from '@org/core/http'
 import ky, { type HTTPError, isHTTPError, isTimeoutError, type Options } from 'ky'
 import { deploymentRecord } from './schema.ts'
 
@@ -70,7 +70,8 @@ export function createPlatformClient(options: PlatformClientOptions): Platform {
     // The body is part of the attempt: of its time limit, its retries, and what an observer counts.
     const attempt = wrapAttempt(async (input, init) => {
       const response = await transport(input, init)
-      if (response.ok) result = read((await readResponse(response, MAX_RESPONSE_BYTES)).body)
+      if (response.ok)
+        result = read((await readResponse(response, { readJson, maxBytes: MAX_RESPONSE_BYTES })).body)
       return response
     })
     try {

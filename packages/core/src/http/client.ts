@@ -1,12 +1,11 @@
 import { nextTurn } from '../breathe.ts'
 import { isIntegrationError } from '../errors.ts'
-import { readJson } from '../json.ts'
 import {
   HttpFailure,
   type HttpResponse,
   interrupted,
   type JsonReader,
-  readResponseBy,
+  readResponse,
   toHttpFailure,
 } from './response.ts'
 
@@ -16,6 +15,8 @@ export interface HttpClientOptions {
   baseUrl: string
   /** Sent with every request. */
   headers?: Record<string, string> | undefined
+  /** Reads the responses. */
+  readJson: JsonReader
   /** @default globalThis.fetch */
   fetch?: typeof fetch | undefined
   /** Attempts in all, the first included; 3 by default. */
@@ -25,8 +26,6 @@ export interface HttpClientOptions {
    * or 503 says that the call had no effect. By default, none is.
    */
   isOwnForm?: ((body: unknown) => boolean) | undefined
-  /** Finds what runtimes refuse to send, but not with an error that says so; by default, {@link findFault} does. */
-  findFault?: typeof findFault | undefined
   /** Reads what a failure means before a retry. One that is not `retryable` is final, whatever its status. */
   readFailure?: ((failure: HttpFailure) => unknown) | undefined
   /** Waits between two attempts, by default with a timer that the signal ends early. */
@@ -91,11 +90,6 @@ export const LONGEST_TIMER_MS = 2 ** 31 - 1
  * @throws {HttpFailure} for everything else
  */
 export function createHttpClient(options: HttpClientOptions): HttpClient {
-  return createHttpClientBy(readJson, { findFault, ...options })
-}
-
-/** {@link createHttpClient} with a reader of JSON, and without {@link findFault}. */
-export function createHttpClientBy(read: JsonReader, options: HttpClientOptions): HttpClient {
   const { wait = pause } = options
   return async (request) => {
     const attempts = request.attempts ?? options.attempts ?? 3
@@ -105,7 +99,7 @@ export function createHttpClientBy(read: JsonReader, options: HttpClientOptions)
     const reserveMs = repeatable ? 0 : Math.min(LONGEST_RESERVE_MS, (deadline - Date.now()) / 3)
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await attemptOnce({ ...options, read }, { ...request, deadline, repeatable })
+        return await attemptOnce(options, { ...request, deadline, repeatable })
       } catch (error) {
         if (!(error instanceof HttpFailure) || attempt >= attempts) throw error
         const isFinal = Object(options.readFailure?.(error)).retryable === false
@@ -121,7 +115,7 @@ export function createHttpClientBy(read: JsonReader, options: HttpClientOptions)
 }
 
 async function attemptOnce(
-  options: HttpClientOptions & { read: JsonReader },
+  options: HttpClientOptions,
   request: HttpRequest & { deadline: number; repeatable: boolean },
 ): Promise<HttpResponse> {
   const { signal: caller, deadline, attemptMs = 10_000, maxBytes = DEFAULT_MAX_BYTES } = request
@@ -138,7 +132,7 @@ async function attemptOnce(
     ...request.headers,
     ...length,
   }
-  const fault = options.findFault?.(url, request.path, headers)
+  const fault = findFault(url, request.path, headers)
   if (fault) throw new HttpFailure('connection', fault, { effect: 'none' })
   if (caller?.aborted) throw interrupted(caller, 'none')
   request.beforeSend?.()
@@ -169,8 +163,8 @@ async function attemptOnce(
     sending = (options.fetch ?? fetch)(url, init)
     const response = await inTime(sending, controller.signal)
     status = response.status
-    const { read, isOwnForm } = options
-    return await readResponseBy(read, response, maxBytes, { maxValues: request.maxValues, isOwnForm })
+    const { readJson, isOwnForm } = options
+    return await readResponse(response, { readJson, maxBytes, maxValues: request.maxValues, isOwnForm })
   } catch (error) {
     // An injected fetch may have decided that the call must not leave. The caller's reason to end it says nothing of that.
     if (isIntegrationError(error) && error !== controller.signal.reason) throw error
@@ -194,7 +188,7 @@ function inTime(sending: Promise<Response>, signal: AbortSignal): Promise<Respon
 const DOT_SEGMENT = /(?:^|[/\\])(?:\.|%2e){1,2}(?=$|[/\\?#])/i
 
 /** Finds what every runtime refuses to send, but not with an error that says so. */
-export function findFault(url: string, path: string, headers: Record<string, string>): string | undefined {
+function findFault(url: string, path: string, headers: Record<string, string>): string | undefined {
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   const isValid = parsed && /^https?:$/.test(parsed.protocol) && !parsed.username && !parsed.password
   if (!isValid) return 'The URL is invalid.'

@@ -19,7 +19,6 @@ export { createGate } from './gate.ts'
 export {
   type CallOptions,
   createProviderClient,
-  createProviderClientBy,
   type Provider,
   type ProviderClient,
   type ProviderClientOptions,

@@ -8,11 +8,9 @@ import {
   shortageOf,
   toIntegrationError,
 } from '../errors.ts'
-import { readJson } from '../json.ts'
 import { maskAddresses } from '../log.ts'
-import { createHttpClientBy, findFault, type HttpClientOptions, type HttpRequest } from './client.ts'
+import { createHttpClient, type HttpClientOptions, type HttpRequest } from './client.ts'
 import { createGate } from './gate.ts'
-import type { JsonReader } from './response.ts'
 import { effectOf, HttpFailure, interrupted } from './response.ts'
 
 /** The provider's own code and words, and our hint for that code. */
@@ -102,14 +100,9 @@ const CREDENTIAL = /^[!-~]+$/
 
 /** Makes the client of one provider: it checks the credential, retries, and throws errors with hints. */
 export function createProviderClient(provider: Provider, options: ProviderClientOptions) {
-  return createProviderClientBy(readJson, provider, { findFault, ...options })
-}
-
-/** {@link createProviderClient} with a reader of JSON, for an SDK that loads no more than it needs. */
-export function createProviderClientBy(read: JsonReader, provider: Provider, options: ProviderClientOptions) {
   const { credential, timeoutMs = 30_000, maxBytes, maxValues } = options
   const { name, title, credentials } = provider
-  const send = createHttpClientBy(read, { ...options, ...provider })
+  const send = createHttpClient({ ...options, ...provider })
   const account = `${URL.canParse(options.baseUrl) ? new URL(options.baseUrl).origin : ''} ${credential}`
 
   let ownGate = options.gate

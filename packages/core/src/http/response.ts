@@ -1,6 +1,5 @@
 /** Responses, and the failures of calls: whether a call may have taken effect. */
 import { rootOf } from '../errors.ts'
-import { readJson } from '../json.ts'
 
 /** The answer to 500 mails has 3,500 values. */
 const MAX_VALUES = 20_000
@@ -24,6 +23,9 @@ export type JsonReader = (text: string, maxValues: number) => { value?: unknown;
 
 /** Options of {@link readResponse}. */
 export interface ReadingOptions {
+  readJson: JsonReader
+  /** Longest body after decompression. */
+  maxBytes: number
   /** Most values of the JSON, keys not counted. */
   maxValues?: number | undefined
   /** Whether the body of a failure is one that the server itself sends. */
@@ -33,23 +35,11 @@ export interface ReadingOptions {
 /**
  * Reads a response to its end, as JSON.
  *
- * @param maxBytes of the body, after decompression
  * @throws {HttpFailure} if it is not 2xx, not whole JSON, or larger; a refusal that is larger has no body
  */
-export function readResponse(
+export async function readResponse(
   response: Response,
-  maxBytes: number,
-  options: ReadingOptions = {},
-): Promise<HttpResponse> {
-  return readResponseBy(readJson, response, maxBytes, options)
-}
-
-/** {@link readResponse} with a reader of JSON. */
-export async function readResponseBy(
-  read: JsonReader,
-  response: Response,
-  maxBytes: number,
-  { maxValues = MAX_VALUES, isOwnForm = () => false }: ReadingOptions,
+  { readJson, maxBytes, maxValues = MAX_VALUES, isOwnForm = () => false }: ReadingOptions,
 ): Promise<HttpResponse> {
   const { status, headers } = response
   // A refusal is a refusal, also if its words never come.
@@ -57,7 +47,7 @@ export async function readResponseBy(
     if (response.ok) throw error
     return ''
   })
-  const parsed = parseJson(read, text, maxValues)
+  const parsed = parseJson(readJson, text, maxValues)
   if (!response.ok) throw toStatusFailure(response, parsed?.value, parsed && isOwnForm(parsed.value))
   if (!parsed) {
     const message = 'The server answered with success, but not with whole JSON.'

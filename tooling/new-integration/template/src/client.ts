@@ -4,6 +4,7 @@ import {
   createProviderClient,
   type ProviderClientOptions,
   type ProviderRequest,
+  readJson,
 } from '@org/core/http'
 import type * as z from 'zod'
 import { exampleServiceProvider } from './errors.ts'
@@ -41,6 +42,7 @@ export function createExampleServiceClient(options: ExampleServiceClientOptions)
   const { apiToken, baseUrl = DEFAULT_BASE_URL, ...connection } = options
   const provider = createProviderClient(exampleServiceProvider, {
     ...connection,
+    readJson,
     baseUrl,
     credential: apiToken,
     headers: { authorization: `Bearer ${apiToken}` },
