@@ -28,14 +28,14 @@ it.each(Object.entries(runtimes))(
   'a POST on %s has its length, and leaves once if the connection breaks after it arrived',
   async (_, enter) => {
     enter()
-    for (const jsonText of ['1', '{"to":"Ada"}', `"${'é'.repeat(300_000)}"`]) {
+    for (const body of ['1', '{"to":"Ada"}', `"${'é'.repeat(300_000)}"`]) {
       server.reset()
-      await server.request({ method: 'POST', jsonText })
+      await server.request({ method: 'POST', body })
       server.faults.add({ cut: 'after' })
-      expect(await server.failure({ method: 'POST', jsonText })).toMatchObject({ effect: 'unknown' })
+      expect(await server.failure({ method: 'POST', body })).toMatchObject({ effect: 'unknown' })
       // Not compared as text: a failure would print all of it.
-      expect(server.calls.map(({ text }) => text === jsonText)).toEqual([true, true])
-      const length = String(new TextEncoder().encode(jsonText).length)
+      expect(server.calls.map(({ text }) => text === body)).toEqual([true, true])
+      const length = String(new TextEncoder().encode(body).length)
       expect(server.calls[0]?.headers.get('content-length')).toBe(length)
     }
   },

@@ -41,8 +41,7 @@ const API_VERSION = '2026-05-12'
 const DEFAULT_PAGE = 10
 const MAX_PAGE = 500
 /** Room for a full page of users, each with three kinds of metadata of 8 KB. */
-const MAX_RESPONSE_BYTES = 16 * 1024 * 1024
-const MAX_RESPONSE_VALUES = 150_000
+const LONGEST_PAGE = { maxBytes: 16 * 1024 * 1024, maxValues: 150_000 }
 
 /** Options of {@link createIdpClient}. */
 export interface IdpClientOptions extends ConnectionOptions {
@@ -67,12 +66,10 @@ export function createIdpClient(options: IdpClientOptions) {
     ...connection,
     credential: secretKey,
     headers: { 'clerk-api-version': API_VERSION },
-    maxBytes: MAX_RESPONSE_BYTES,
-    maxValues: MAX_RESPONSE_VALUES,
   })
   const call: typeof api.call = async (request, schema, options) => {
     const change = request.method === 'GET' ? undefined : 'the change was made'
-    return api.call({ ...request, change }, schema, options)
+    return api.call({ ...LONGEST_PAGE, ...request, change }, schema, options)
   }
 
   const client = {

@@ -47,13 +47,13 @@ const SHORTEST_LIMIT = 64 * 1024
 /** Makes the batch methods of a mailer. */
 export function createBatchSender(provider: ProviderClient, settings: MailerSettings): BatchSender {
   async function send(
-    { messages, json: jsonText }: Call,
+    { messages, json: body }: Call,
     limits: CallOptions & { pass: Pass },
   ): Promise<readonly unknown[]> {
     let maxBytes = SHORTEST_LIMIT
     for (const { to, recipients } of messages)
       maxBytes += ANSWER.bytes + [to, ...recipients].join().length * ANSWER.bytesPerCharacter
-    const request = { ...BATCH, jsonText, maxBytes }
+    const request = { ...BATCH, body, maxBytes }
     // Anything but a list leaves the outcome of the call unknown, and shuts the gate.
     const read = (body: unknown): unknown[] | undefined => (Array.isArray(body) ? body : undefined)
     return (await provider.call(request, read, limits)).value

@@ -27,7 +27,7 @@ export async function sendComposed(
   { json, to, recipients }: ComposedMessage,
   options: CallOptions,
 ): Promise<SentEmail> {
-  const request = { ...SINGLE, jsonText: json }
+  const request = { ...SINGLE, body: json }
   // An answer about somebody else leaves the outcome unknown, and shuts the gate.
   const read = (body: unknown) => {
     const response = readSendResponse(body)

@@ -19,8 +19,6 @@ export interface HttpClientOptions {
   readJson: JsonReader
   /** @default globalThis.fetch */
   fetch?: typeof fetch | undefined
-  /** Attempts in all, the first included; 3 by default. */
-  attempts?: number | undefined
   /**
    * Whether the body of a failure is one that the server itself sends, and not a gateway in front of it. Then a 408, 425
    * or 503 says that the call had no effect. By default, none is.
@@ -32,21 +30,17 @@ export interface HttpClientOptions {
   wait?: ((milliseconds: number, signal: AbortSignal) => Promise<void>) | undefined
 }
 
-/** Absent values are left out; lists become repeated parameters. */
-type Parameters = Record<string, string | number | boolean | readonly string[] | undefined>
-
 /** One request. */
 export interface HttpRequest {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Below `baseUrl`, with a leading slash. */
   path: string
-  query?: Parameters | undefined
+  /** Absent values are left out; lists become repeated parameters. */
+  query?: Record<string, string | number | boolean | readonly string[] | undefined> | undefined
   /** The body, sent as JSON. */
   json?: unknown
-  /** The body of a provider that takes forms (`application/x-www-form-urlencoded`), instead of `json`. */
-  form?: Parameters | undefined
-  /** The body as JSON text, instead of `json`. */
-  jsonText?: string | undefined
+  /** The body as text, instead of `json`: JSON, unless `headers` have another `content-type`. */
+  body?: string | undefined
   headers?: Record<string, string> | undefined
   /** Ends the call at once. */
   signal?: AbortSignal | undefined
@@ -54,7 +48,7 @@ export interface HttpRequest {
   deadline?: number | undefined
   /** Longest time for one attempt; 10,000 by default. */
   attemptMs?: number | undefined
-  /** Attempts in all, the first included; by default the client's. */
+  /** Attempts in all, the first included; 3 by default. */
   attempts?: number | undefined
   /** Whether sending it twice is harmless; by default it is for GET, PUT and DELETE. */
   repeatable?: boolean | undefined
@@ -77,7 +71,6 @@ const LONGEST_RESERVE_MS = 2_000
 const RETRYABLE_STATUS = new Set([408, 425, 429, 500, 502, 503, 504])
 const FIRST_BACKOFF_MS = 200
 const LONGEST_BACKOFF_MS = 2_000
-const FORM = 'application/x-www-form-urlencoded'
 const DEFAULT_MAX_BYTES = 1024 * 1024
 /** The longest time that a timer takes; a longer one would fire at once. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1
@@ -92,8 +85,7 @@ export const LONGEST_TIMER_MS = 2 ** 31 - 1
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const { wait = pause } = options
   return async (request) => {
-    const attempts = request.attempts ?? options.attempts ?? 3
-    const deadline = request.deadline ?? Date.now() + DEFAULT_DEADLINE_MS
+    const { attempts = 3, deadline = Date.now() + DEFAULT_DEADLINE_MS } = request
     const repeatable = request.repeatable ?? (request.method !== 'POST' && request.method !== 'PATCH')
     // An attempt that its deadline cuts has an unknown outcome.
     const reserveMs = repeatable ? 0 : Math.min(LONGEST_RESERVE_MS, (deadline - Date.now()) / 3)
@@ -123,11 +115,11 @@ async function attemptOnce(
   if (limitMs <= 0)
     throw new HttpFailure('timeout', 'The deadline passed before the call began.', { effect: 'none' })
   const url = toUrl(options.baseUrl, request)
-  const text = textOf(request)
+  const text = request.json === undefined ? request.body : JSON.stringify(request.json)
   const { body, headers: length, isWithheld } = toBody(request.method, text)
   const headers = {
     accept: 'application/json',
-    ...(text !== undefined && { 'content-type': request.form ? FORM : 'application/json' }),
+    ...(text !== undefined && { 'content-type': 'application/json' }),
     ...options.headers,
     ...request.headers,
     ...length,
@@ -197,25 +189,15 @@ function findFault(url: string, path: string, headers: Record<string, string>): 
   return invalid && `The header ${invalid[0]} contains an invalid character.`
 }
 
-function textOf({ json, jsonText, form }: HttpRequest): string | undefined {
-  if (form) return encode(form).toString()
-  return json === undefined ? jsonText : JSON.stringify(json)
-}
-
-function encode(values: Parameters): URLSearchParams {
-  const parameters = new URLSearchParams()
-  for (const [name, value] of Object.entries(values)) {
-    if (value === undefined) continue
-    for (const item of Array.isArray(value) ? value : [value]) parameters.append(name, String(item))
-  }
-  return parameters
-}
-
 function toUrl(baseUrl: string, { path, query }: HttpRequest): string {
   // A deployment brings the URL: without the look behind, a pattern for slashes takes quadratic time.
   const url = `${baseUrl.replace(/(?<!\/)\/+$/, '')}/${path.replace(/^\/+/, '')}`
   if (!query) return url
-  const parameters = encode(query)
+  const parameters = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined) continue
+    for (const item of [value].flat()) parameters.append(name, String(item))
+  }
   return parameters.size === 0 ? url : `${url}?${parameters}`
 }
 

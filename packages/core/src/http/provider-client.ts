@@ -62,10 +62,6 @@ export interface ProviderClientOptions extends Omit<HttpClientOptions, 'isOwnFor
   timeoutMs?: number | undefined
   /** Holds changes back after one whose outcome is unknown; by default, the client's own. */
   gate?: Gate | undefined
-  /** Longest response after decompression; 1 MiB by default. */
-  maxBytes?: number | undefined
-  /** Most values in the JSON of a response, keys not counted; 20,000 by default. */
-  maxValues?: number | undefined
 }
 
 /** Options of each call. An event's `HandlerContext` is valid, too. */
@@ -100,17 +96,10 @@ const CREDENTIAL = /^[!-~]+$/
 
 /** Makes the client of one provider: it checks the credential, retries, and throws errors with hints. */
 export function createProviderClient(provider: Provider, options: ProviderClientOptions) {
-  const { credential, timeoutMs = 30_000, maxBytes, maxValues } = options
+  const { credential, timeoutMs = 30_000, gate: ownGate = createGate()('') } = options
   const { name, title, credentials } = provider
   const send = createHttpClient({ ...options, ...provider })
   const account = `${URL.canParse(options.baseUrl) ? new URL(options.baseUrl).origin : ''} ${credential}`
-
-  let ownGate = options.gate
-  /** Most events bring a gate. */
-  const openOwnGate = () => {
-    ownGate ??= createGate()('')
-    return ownGate
-  }
 
   function checkCredential(): void {
     if (CREDENTIAL.test(credential.trim())) return
@@ -118,12 +107,7 @@ export function createProviderClient(provider: Provider, options: ProviderClient
     throw new IntegrationError('missing_credentials', message, { hint: credentials.missingHint })
   }
 
-  function within({
-    signal,
-    deadline,
-    timeoutMs: limit = timeoutMs,
-    gate = openOwnGate(),
-  }: CallOptions = {}) {
+  function within({ signal, deadline, timeoutMs: limit = timeoutMs, gate = ownGate }: CallOptions = {}) {
     return { signal, deadline: deadline ?? Date.now() + limit, gate }
   }
 
@@ -145,7 +129,7 @@ export function createProviderClient(provider: Provider, options: ProviderClient
   async function probe(limits: ReturnType<typeof within>): Promise<boolean> {
     const { path, isAnswer } = provider.probe
     const request = { method: 'GET', path, attempts: 1, attemptMs: PROBE_MS, isProbe: true } as const
-    return send({ ...request, ...limits, maxBytes, maxValues }).then(
+    return send({ ...request, ...limits }).then(
       ({ body }) => isAnswer(body),
       (error: unknown) =>
         error instanceof HttpFailure &&
@@ -197,7 +181,7 @@ export function createProviderClient(provider: Provider, options: ProviderClient
       // A call with an effect is not repeated after a time-out, so one attempt may take all the time.
       const attemptMs = repeatable ? undefined : Number.POSITIVE_INFINITY
       try {
-        const sent = { maxBytes, maxValues, ...request, ...limits, repeatable, attemptMs, beforeSend }
+        const sent = { ...request, ...limits, repeatable, attemptMs, beforeSend }
         const { status, body } = await send(sent).catch((error: unknown) => {
           throw toError(error, change)
         })
