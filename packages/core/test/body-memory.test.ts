@@ -131,7 +131,7 @@ describe('the memory for bodies that arrive', () => {
   it('is not taken from a complete body while its signature is checked', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const { begin } = createReader({
-      verify: async (headers) => (headers.has('x-held') ? promise : undefined),
+      verify: (headers) => async () => (headers.has('x-held') ? promise : undefined),
     })
     const held = (await begin('a', { 'x-held': '' }).send(40)).finish()
     expect(await (await begin('b').send(30)).finish()).toBe(503)

@@ -132,11 +132,11 @@ export function createWebhookHandler(
   /** Reads and checks a request. The bytes of its body are free again when it returns. */
   async function read(request: Request, trace: Trace, place: Place) {
     checkRequest(request, bodyLimit)
-    const checkBody = verify?.checkHeaders?.(request.headers)
+    const checkBody = verify?.(request.headers)
     if (request.bodyUsed) throw parsedBefore()
     const body = await readBody(request, { bodyLimit, trustContentLength, place })
     if (body.length === 0 && Number(request.headers.get('content-length')) > 0) throw parsedBefore()
-    await (checkBody ? checkBody(body) : verify?.(request.headers, body))
+    await checkBody?.(body)
     trace.isVerified = verify !== undefined
     // Several may have become ready in one turn of the event loop.
     if (body.length > LARGE_BODY) await breathe()

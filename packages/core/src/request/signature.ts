@@ -5,16 +5,13 @@ import { toBase64 } from '../base64.ts'
 import { createHmac, equalTexts } from '../cryptography.ts'
 import { IntegrationError } from '../errors.ts'
 
-/** Checks the signature over the raw bytes of a request; throws `invalid_signature`. */
-export interface Verify {
-  (headers: Headers, body: Uint8Array): Promise<void>
-  /**
-   * Checks the headers before the body is read, and throws if no body could make the signature valid.
-   *
-   * @returns the check of the body
-   */
-  checkHeaders?(headers: Headers): (body: Uint8Array) => Promise<void>
-}
+/**
+ * Checks the signature of a request. Throws `invalid_signature` before the body is read, if no body could make it
+ * valid.
+ *
+ * @returns the check of the body, over its raw bytes; it throws `invalid_signature`, too
+ */
+export type Verify = (headers: Headers) => (body: Uint8Array) => Promise<void>
 
 /** Options of {@link createVerifier}. */
 interface VerifierOptions {
@@ -39,7 +36,7 @@ export function createVerifier(options: VerifierOptions): Verify {
   const { toleranceSeconds = 300, now = Date.now } = options
   const hmacs = options.secrets.map((secret) => createHmac(decodeSecret(secret)))
 
-  function checkHeaders(headers: Headers) {
+  return (headers) => {
     const id = readHeader(headers, 'webhook-id')
     const timestamp = readHeader(headers, 'webhook-timestamp')
     const signatures = readHeader(headers, 'webhook-signature').split(' ')
@@ -64,9 +61,6 @@ export function createVerifier(options: VerifierOptions): Verify {
       throw invalid('webhook-signature matches none of the secrets.')
     }
   }
-
-  const verify = async (headers: Headers, body: Uint8Array) => checkHeaders(headers)(body)
-  return Object.assign(verify, { checkHeaders })
 }
 
 /**
