@@ -17,7 +17,7 @@ interface Trouble {
   /** No change is tried before, in milliseconds. */
   until: number
   /** Resolves when the change that is tried is over. */
-  trying: Promise<void> | undefined
+  trying: PromiseWithResolvers<void> | undefined
 }
 
 interface Account {
@@ -89,7 +89,7 @@ export function createGate(now: () => number = Date.now): (owner: string) => Gat
     owner: string,
     probe: () => Promise<boolean>,
     limits: GateLimits,
-  ): Promise<{ trouble: Trouble; end: () => void } | undefined> {
+  ): Promise<Trouble | undefined> {
     const { wait, signal, deadline = Number.POSITIVE_INFINITY } = limits
     for (;;) {
       if (signal?.aborted || Date.now() >= deadline) throw refusal(PROBE_EVERY_MS)
@@ -100,7 +100,7 @@ export function createGate(now: () => number = Date.now): (owner: string) => Gat
       const waitMs = Math.max(until - now(), beforeProbeMs)
       if (trying) {
         if (!wait) throw refusal(FIRST_PAUSE_MS)
-        await orEnded(trying, limits)
+        await orEnded(trying.promise, limits)
       } else if (waitMs > 0) {
         if (!(await wait?.(waitMs))) throw refusal(waitMs)
         // The time is over, also if the clock of a test stands still. Others may have begun meanwhile.
@@ -108,9 +108,8 @@ export function createGate(now: () => number = Date.now): (owner: string) => Gat
         if (account.probedAt === probedAt) account.probedAt = Number.NEGATIVE_INFINITY
       } else if (!isShut) {
         // At once: others may wait for the same read.
-        const { promise, resolve } = Promise.withResolvers<void>()
-        if (trouble) trouble.trying = promise
-        return trouble && { trouble, end: resolve }
+        if (trouble) trouble.trying = Promise.withResolvers()
+        return trouble
       } else {
         // A provider that is away may not answer the read either, and must not hold everyone up.
         if (probing && account.isAway && !wait) throw refusal(PROBE_EVERY_MS)
@@ -129,10 +128,11 @@ export function createGate(now: () => number = Date.now): (owner: string) => Gat
           if (accounts.get(name)?.isShut) throw refusal(PROBE_EVERY_MS)
         },
         leave(outcome) {
-          if (tried) tried.trouble.trying = undefined
+          const trying = tried?.trying
+          if (tried) tried.trying = undefined
           if (outcome === 'made') heal(name, owner)
-          if (outcome === 'unknown') shut(name, owner, tried?.trouble)
-          tried?.end()
+          if (outcome === 'unknown') shut(name, owner, tried)
+          trying?.resolve()
         },
       }
     },
