@@ -41,7 +41,7 @@ export type ConcurrencyLimit = ReturnType<typeof createConcurrencyLimit>
  * @param memory for bodies that arrive and for events under way, in bytes
  */
 export function createConcurrencyLimit(limit: number, memory = DEFAULT_MEMORY) {
-  const room = new Room(limit, memory)
+  const room = createRoom(limit, memory)
   return {
     /** Events under way. */
     get active(): number {
@@ -75,26 +75,21 @@ class Sums {
   }
 }
 
-/** The room of a host. */
-class Room {
-  readonly limit: number
-  readonly memory: number
-  readonly unfinished = new Set<Place>()
+/** Makes the room of a host, for so many events and so many bytes. */
+const createRoom = (limit: number, memory: number) => ({
+  limit,
+  memory,
+  unfinished: new Set<Place>(),
   /** The bytes that have arrived of each address. */
-  readonly arrived = new Sums()
+  arrived: new Sums(),
   /** The events under way of each owner, and the memory for them. */
-  readonly events = new Sums()
-  readonly weights = new Sums()
+  events: new Sums(),
+  weights: new Sums(),
   /** The events that call servers of deployments, of each server and of each owner. */
-  readonly byOrigin = new Sums()
-  readonly callers = new Sums()
-  readonly known = new Set<string>()
-  shortReads = 0
-
-  constructor(limit: number, memory: number) {
-    this.limit = limit
-    this.memory = memory
-  }
+  byOrigin: new Sums(),
+  callers: new Sums(),
+  known: new Set<string>(),
+  shortReads: 0,
 
   /**
    * Lets unfinished bodies give way until there is room.
@@ -110,15 +105,17 @@ class Room {
       next.giveWay()
     }
     return true
-  }
+  },
 
   /** Remembers that an event from an address was signed. */
   remember(address: string): void {
     const [oldest = ''] = this.known
     if (this.known.size === MOST_KNOWN && !this.known.has(address)) this.known.delete(oldest)
     this.known.add(address)
-  }
-}
+  },
+})
+
+type Room = ReturnType<typeof createRoom>
 
 /** The place of one request: of its body, and then of its event. Short bodies hold nothing. */
 export class Place {
