@@ -268,18 +268,15 @@ function whole(body: OutgoingBody['body']): OutgoingBody {
 }
 
 function toStream(bytes: Uint8Array): OutgoingBody {
-  // A runtime reads the first pieces before it connects, so the last one must come after them.
-  const single = Math.min(READ_AHEAD, bytes.length - 1)
-  const pieces = Array.from({ length: single }, (_, at) => bytes.subarray(at, at + 1))
-  pieces.push(bytes.subarray(single))
-  let next = 0
+  let taken = 0
   const stream = new ReadableStream<Uint8Array>(
     {
       pull(controller) {
-        const piece = pieces[next]
-        if (piece) controller.enqueue(piece)
-        next += 1
-        if (next >= pieces.length) controller.close()
+        // A runtime reads the first pieces before it connects, so the last one must come after them.
+        const end = taken < READ_AHEAD ? taken + 1 : bytes.length
+        controller.enqueue(bytes.subarray(taken, end))
+        taken = end
+        if (taken >= bytes.length) controller.close()
       },
     },
     { highWaterMark: 0 },
@@ -288,6 +285,6 @@ function toStream(bytes: Uint8Array): OutgoingBody {
   return {
     body: fixed ? stream.pipeThrough(fixed) : stream,
     headers: { 'content-length': String(bytes.length) },
-    isWithheld: () => next < pieces.length,
+    isWithheld: () => taken < bytes.length,
   }
 }

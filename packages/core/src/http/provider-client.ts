@@ -242,24 +242,20 @@ export function unknownOutcome(message: string, options: IntegrationErrorOptions
 }
 
 function classify(failure: HttpFailure, title: string, message: string | undefined): [ErrorCode, string] {
-  if (failure.kind === 'aborted') return ['aborted', failure.message]
-  if (failure.kind === 'timeout' || failure.status === 408) {
-    return failure.kind === 'timeout' && failure.effect === 'none'
-      ? ['provider_timeout', 'The time was over before the call began.']
-      : ['provider_timeout', `${title} did not answer in time.`]
+  const { kind, status = 500 } = failure
+  if (kind === 'aborted') return ['aborted', failure.message]
+  if (kind === 'timeout' && failure.effect === 'none')
+    return ['provider_timeout', 'The time was over before the call began.']
+  if (kind === 'timeout' || status === 408) return ['provider_timeout', `${title} did not answer in time.`]
+  if (status === 429) return ['provider_rate_limited', `${title} asks to slow down.`]
+  const isRefusal = kind === 'status' && status < 500
+  if (isRefusal && !failure.isOwnForm) {
+    const sentence = `Status ${status} did not come from the provider itself; check the base URL.`
+    return ['provider_error', sentence]
   }
-  if (failure.status === 429) return ['provider_rate_limited', `${title} asks to slow down.`]
-  if (failure.kind === 'status' && failure.status !== undefined && failure.status < 500) {
-    if (!failure.isOwnForm)
-      return [
-        'provider_error',
-        `Status ${failure.status} did not come from the provider itself; check the base URL.`,
-      ]
-    if (failure.status !== 425)
-      return [
-        'provider_rejected',
-        `${title} refused${message ? `: ${asSentence(message)}` : ' without a reason.'}`,
-      ]
+  if (isRefusal && status !== 425) {
+    const reason = message ? `: ${asSentence(message)}` : ' without a reason.'
+    return ['provider_rejected', `${title} refused${reason}`]
   }
   return ['provider_error', `${title} failed: ${failure.message}`]
 }
