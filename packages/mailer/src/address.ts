@@ -73,7 +73,8 @@ export function parseAddress(given: unknown): ParsedAddress | string {
     return join(isQuoted ? unquote(name) : name, text.slice(open + 1, -1).trim())
   }
   if (!isRecord(given)) return ADDRESS_FAULT
-  const { name, address } = given
+  const { name, address, ...others } = given
+  if (Object.keys(others).length > 0) return 'has a field that no address has: expected name and address'
   const display = name ?? ''
   if (typeof address !== 'string' || typeof display !== 'string') return ADDRESS_FAULT
   if (hasControlCharacter(display + address)) return ADDRESS_FAULT

@@ -4,12 +4,13 @@
  * @module
  */
 import { toBase64 } from '@org/core/http'
-import { type FileReader, MAX_MESSAGE_BYTES } from './compose.ts'
+import { type FileReader, findUnknown, MAX_MESSAGE_BYTES } from './compose.ts'
 import { isRecord } from './fields.ts'
 import { readLine } from './headers.ts'
 
 /** Ten times as fast as the exact class of characters, which has no `_`. */
 const BASE64 = /^[\w+/]*={0,2}$/
+const FIELDS = ['name', 'content', 'contentType', 'contentId']
 const NO_CONTENT = 'must be a Blob, a Uint8Array, an ArrayBuffer or base64, and must not be empty'
 const NO_BASE64 = 'is not base64: pass bytes, such as new TextEncoder().encode(text)'
 
@@ -26,6 +27,7 @@ export const readFiles: FileReader = (faults, attachments) => {
       faults.add(path, 'must be an object with name, content and contentType')
       return {}
     }
+    findUnknown(faults, attachment, FIELDS, 'an attachment', `${path}.`)
     const line = (name: string) => readLine(faults, `${path}.${name}`, attachment[name])
     for (const name of ['name', 'contentType'])
       if ((attachment[name] ?? '') === '') faults.add(`${path}.${name}`, 'is required')

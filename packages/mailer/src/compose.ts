@@ -205,24 +205,36 @@ export function isPlain(message: object): boolean {
   return prototype === Object.prototype || prototype === null
 }
 
-/** Finds fields that no message has. */
-function findUnknown(faults: Faults, message: Record<string, unknown>): void {
-  if (!isPlain(message)) return
-  for (const name of Object.keys(message)) {
-    if (fieldNames.includes(name) || (message[name] ?? undefined) === undefined) continue
-    const nearest = nearestField(name)
+/**
+ * Finds fields that a value does not have.
+ *
+ * @param owner whose fields, in words: `a message`
+ * @param base the path of the value, with a full stop
+ */
+export function findUnknown(
+  faults: Faults,
+  value: Record<string, unknown>,
+  known = fieldNames,
+  owner = 'a message',
+  base = '',
+): void {
+  if (!isPlain(value)) return
+  for (const name of Object.keys(value)) {
+    if (known.includes(name) || (value[name] ?? undefined) === undefined) continue
+    const nearest = nearestField(name, known)
     const hint = nearest ? `: the nearest is ${nearest}` : ''
-    faults.add(isName(name) ? name : '', `is no field of a message${hint}`)
+    faults.add(isName(name) ? base + name : base, `is no field of ${owner}${hint}`)
   }
 }
 
-/** The field that begins like the name, or that contains it. */
-function nearestField(name: string): string | undefined {
+/** The field with the same letters, or that begins like the name, or that contains it. */
+function nearestField(name: string, known: readonly string[]): string | undefined {
   const given = name.toLowerCase().replaceAll(/[^a-z]/g, '')
-  return fieldNames.find((field) => {
-    const known = field.toLowerCase()
-    return given.length > 2 && (known.startsWith(given.slice(0, 3)) || known.includes(given))
-  })
+  const isLike = (name: string) =>
+    given.length > 2 && (name.startsWith(given.slice(0, 3)) || name.includes(given))
+  return (
+    known.find((field) => field.toLowerCase() === given) ?? known.find((field) => isLike(field.toLowerCase()))
+  )
 }
 
 /** Whether a message has files, or bodies that must be rendered: most messages have neither. */

@@ -89,8 +89,10 @@ export function openJournal(journal: BatchJournal, ending: Ending) {
   return {
     read: (keys: readonly string[]): Promise<ReadonlyMap<string, MessageRecord>> =>
       attempt(async () => {
-        const found = await journal.read(keys)
-        if (!(found instanceof Map)) throw new TypeError('read must return a Map.')
+        const read = await journal.read(keys)
+        if (!(read instanceof Map)) throw new TypeError('read must return a Map.')
+        // The rows of a table may have numbers as keys.
+        const found = new Map(Array.from(read, ([key, record]) => [String(key), record]))
         const records = new Map<string, MessageRecord>()
         for (const key of keys) {
           const record: unknown = found.get(key)

@@ -327,6 +327,7 @@ describe('invalid options', () => {
     ['headers', { 'x-a': 'a\nb' }],
     ['headers', new Headers({ 'x-gateway': 'a' })],
     ['tokenHeader', 'bad name'],
+    ['defaults', { cc: 'boss@example.com' }],
     ['timeout', 5],
   ])('of createMailer are refused by name: %s %s', (name, value) => {
     const words = name === 'timeout' ? 'is no option' : 'must be'

@@ -67,6 +67,15 @@ it('knows a message by its key alone, and tells the key with each result', async
   expect(JSON.stringify(provider.messages)).not.toContain('row-')
 })
 
+it('knows a message whose key is a number in the table of the journal', async () => {
+  const { rows, journal, send } = table()
+  await send([message({ key: 7 })])
+  // As a database without types answers.
+  const read = async () => new Map<string, MessageRecord>(JSON.parse(`[[7, ${rows.get('7')}]]`))
+  expect((await send([message({ key: 7 })], { journal: { ...journal, read } })).sent).toBe(1)
+  expect(provider.messages).toHaveLength(1)
+})
+
 it('refuses a message without a key, and one whose key comes twice or is too long', async () => {
   const { results } = await table().send([
     keyed(0),

@@ -145,6 +145,7 @@ it.each<Row>([
   ['a circle in metadata', { metadata: circle }, ['metadata.self']],
   ['metadata that throws', { metadata: throwing }, ['metadata']],
   ['files that are texts', { attachments: 'a.txt' }, ['attachments']],
+  ['an address with an unknown field', { cc: { address: 'a@example.org', nme: 'A' } }, ['cc']],
   ['a file that is a text', { attachments: ['a.txt'] }, ['attachments[0]']],
   ['a file that throws', { attachments: [throwing] }, ['attachments[0]']],
   ['a key that is none', { key: true }, ['key']],

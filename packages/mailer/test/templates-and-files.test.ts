@@ -43,6 +43,12 @@ it.each<[string, object, string, string]>([
   ['base64 of 9 MB with a fault', { content: `${'A'.repeat(9_000_000)}%` }, 'content', 'is not base64'],
   ['no name', { name: '' }, 'name', 'is required'],
   ['a type that is no text', { contentType: 7 }, 'contentType', 'must be text'],
+  [
+    'a field of another API',
+    { ContentID: 'logo' },
+    'ContentID',
+    'no field of an attachment: the nearest is contentId',
+  ],
   ['an id with a space', { contentId: 'my logo' }, 'contentId', 'is invalid'],
 ])('refuses a file with %s, by its path', async (_, fields, name, reason) => {
   const attachments = [file(), file(fields)]
