@@ -1,4 +1,4 @@
-/** `GET /integrations` is enough to draw a form: it accepts and refuses the inputs that the host does. */
+/** `GET /integrations` is enough to draw a form: it and `GET /openapi.json` accept and refuse the inputs that the host does. */
 import { manifestSchema } from '@org/core/hosting'
 import { createValidator } from '@org/openapi-checks/validate'
 import { expect, it } from 'vitest'
@@ -18,6 +18,8 @@ const received: unknown = await (await get('/integrations')).json()
 const { integrations: manifests } = z.object({ integrations: z.array(manifestSchema) }).parse(received)
 const schemas = Object.fromEntries(manifests.map(({ name, inputs }) => [name, inputs]))
 const validate = createValidator(schemas)
+const validateEvent = createValidator(await (await get('/openapi.json')).json())
+const components: Record<string, string> = { mailer: 'Mailer', idp: 'Idp', 'idp-server': 'IdpServer' }
 
 const field = z.object({ title: z.string(), description: z.string(), order: z.number() })
 const form = z.looseObject({ properties: z.record(z.string(), field) })
@@ -65,6 +67,7 @@ const fields: [name: string, field: string, others: object, verdict: 'accept' | 
     ['mailer', 'baseUrl', ownMail, 'accept', 'https://bücher.example| '],
     ['mailer', 'baseUrl', ownMail, 'refuse', 'https://|https://:80|https://u:p@b.example|ftp://b.example|x'],
     ['mailer', 'baseUrl', ownMail, 'refuse', 'https://b.example?c'],
+    ['mailer', 'baseUrl', { serverType: 'shared' }, 'accept', 'x'],
     ['idp', 'serverType', {}, 'refuse', 'own'],
     ['idp', 'publishableKey', keys, 'accept', `${key.replace(/=+$/, '')}|{{env.TENANT_PUBLISHABLE_KEY}}`],
     ['idp', 'publishableKey', keys, 'refuse', `x|pk_test_=|${key.slice(0, -4)}|pk_test_${btoa('a.b.com')}`],
@@ -79,12 +82,15 @@ const fields: [name: string, field: string, others: object, verdict: 'accept' | 
 /** The provider may still refuse what the host accepts. */
 const accepted = [undefined, 'credentials_rejected', 'provider_rejected', 'provider_error']
 
-it.each(fields)('the form and the host of %s on %s, with %j: both %s %j', async (...row) => {
+it.each(fields)('the form, the document and the host of %s on %s, with %j: all %s %j', async (...row) => {
   const [name, field, others, verdict, values] = row
   for (const value of values.split('|')) {
     const id = crypto.randomUUID()
     const inputs = { ...others, [field]: value }
-    expect([value, validate(`#/${name}`, inputs).length === 0]).toEqual([value, verdict === 'accept'])
+    const event = `#/components/schemas/${components[name]}Inputs`
+    const faults = { form: validate(`#/${name}`, inputs), event: validateEvent(event, inputs) }
+    if (verdict === 'accept') expect(faults, value).toEqual({ form: [], event: [] })
+    else for (const each of Object.values(faults)) expect(each, value).not.toEqual([])
     world.platform.addDeployment({ id })
     const { status, body } = await send(name, { name: 'DEPLOYMENT_CREATED', deployment: { id, inputs } })
     const { code, errors } = Object(body)

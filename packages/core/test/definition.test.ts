@@ -41,8 +41,10 @@ describe('a definition', () => {
       f: z.union([z.string(), z.object({ key: password })]),
       g: secret(z.object({ user: z.string() })),
       h: z.tuple([z.string(), password]).catch(['', '']),
+      i: z.lazy(() => z.object({ password })),
     })
-    expect(secretPaths(inputs)).toEqual(['a', 'b', 'c.uri', 'd.*.key', 'e.*', 'f.key', 'g', 'h.*'])
+    const paths = ['a', 'b', 'c.uri', 'd.*.key', 'e.*', 'f.key', 'g', 'h.*', 'i.password']
+    expect(secretPaths(inputs)).toEqual(paths)
     expect(referencePaths(inputs)).toEqual(['a'])
   })
 
@@ -56,15 +58,14 @@ describe('a definition', () => {
     [
       'a transform',
       z.object({ password }).transform(Object).pipe(z.object({})),
-      'password is marked within a transform',
+      '.password is marked within a transform',
     ],
-    ['a lazy schema', z.lazy(() => z.object({ password })), 'password is marked within a lazy'],
-    ['a schema that contains itself', tree, 'children.*.password is marked within a schema that contains'],
-    ['a key of a record', z.record(password, z.string()), 'is marked within a key of a record'],
-    ['a field with a dot', z.object({ 'a.b': password }), 'a.b has the name “a.b”'],
+    ['a schema that contains itself', tree, ' contains itself'],
+    ['a key of a record', z.record(password, z.string()), ' has marked keys'],
+    ['a field with a dot', z.object({ 'a.b': password }), '.a.b has the name “a.b”'],
   ])('is refused if a secret is in %s, where nobody finds it', (_, schema, message) => {
     expect(faultsOf(() => defineIntegration({ ...bare, outputs: z.object({ x: schema }) }))).toContain(
-      `The integration “elsewhere” has one fault:\n  outputs.x${message.startsWith('is') ? ' ' : '.'}${message}`,
+      `The integration “elsewhere” has one fault:\n  outputs.x${message}`,
     )
   })
 

@@ -1,7 +1,9 @@
 /** Forms (contract §8): what a platform needs to draw one for the inputs of a deployment, as JSON Schema alone. */
 import * as z from 'zod'
 import type { FieldError } from '../errors.ts'
-import { FILLED, type JsonSchema, toJsonSchema } from './marks.ts'
+import { allowReference, FILLED, type JsonSchema, toJsonSchema } from './marks.ts'
+
+type Field = z.core.JSONSchema.BaseSchema
 
 /**
  * Names the choices of a field for people. The schema offers each as a `const` with a `title`.
@@ -12,11 +14,8 @@ import { FILLED, type JsonSchema, toJsonSchema } from './marks.ts'
  * ```
  */
 export function choices<const Value extends string>(labels: Readonly<Record<Value, string>>) {
-  return z.enum(Object.keys(labels).filter((value): value is Value => value in labels)).meta({ labels })
-}
-
-function orBlank({ pattern, ...field }: { readonly pattern?: unknown }): object {
-  return pattern === undefined ? field : { ...field, pattern: String.raw`^\s*$|${pattern}` }
+  const oneOf = Object.entries(labels).map(([value, title]) => ({ const: value, title }))
+  return z.enum(Object.keys(labels).filter((value): value is Value => value in labels)).meta({ oneOf })
 }
 
 /**
@@ -33,20 +32,25 @@ export function asksFor(
   required: Readonly<Record<string, object>>,
   optional: Readonly<Record<string, object>> = {},
 ): { if: object; then: object } {
-  const filled = Object.entries(required).map(([name, schema]) => [name, { pattern: FILLED, ...schema }])
-  const blankable = Object.entries(optional).map(([name, schema]) => [name, orBlank(schema)])
   return {
     if: { properties: { [field]: { const: value } }, required: [field] },
     // biome-ignore lint/suspicious/noThenProperty: the word is JSON Schema's.
-    then: { required: Object.keys(required), properties: Object.fromEntries([...filled, ...blankable]) },
+    then: { required: Object.keys(required), properties: { ...required, ...optional } },
   }
 }
 
 const asking = z.object({
   if: z.object({ properties: z.record(z.string(), z.object({ const: z.string() })) }),
   // biome-ignore lint/suspicious/noThenProperty: the word is JSON Schema's.
-  then: z.object({ properties: z.record(z.string(), z.unknown()) }),
+  then: z.object({ required: z.array(z.string()), properties: z.record(z.string(), z.custom<Field>()) }),
 })
+
+/** The choice that asks for fields ({@link asksFor}), and these fields. */
+function readAsking(inputs: z.ZodObject) {
+  const { data } = asking.safeParse(inputs.meta())
+  const [choice, expected] = Object.entries(data?.if.properties ?? {})[0] ?? []
+  return { choice, value: expected?.const, ...(data?.then ?? { required: [], properties: {} }) }
+}
 
 /**
  * Finds the fields that a form hides, because their choice is not made ({@link asksFor}). They may still hold what
@@ -55,66 +59,90 @@ const asking = z.object({
  * @returns the name of each, with its choice: `serverType dedicated`
  */
 export function hiddenFields(inputs: z.ZodObject, values: Record<string, unknown>): Map<string, string> {
-  const { data } = asking.safeParse(inputs.meta())
-  const [choice] = Object.entries(data?.if.properties ?? {})
-  if (!choice || values[choice[0]] === choice[1].const) return new Map()
-  const names = Object.keys(data?.then.properties ?? {}).filter((name) => name in values)
-  return new Map(names.map((name) => [name, `${choice[0]} ${choice[1].const}`]))
+  const { choice, value, properties } = readAsking(inputs)
+  if (choice === undefined || values[choice] === value) return new Map()
+  const names = Object.keys(properties).filter((name) => name in values)
+  return new Map(names.map((name) => [name, `${choice} ${value}`]))
 }
 
 /** Finds fields that a choice asks for ({@link asksFor}), and that the inputs do not have. */
 export function findUnknownChoices(inputs: z.ZodObject): FieldError[] {
-  const { data } = asking.safeParse(inputs.meta())
-  const named = [...Object.keys(data?.if.properties ?? {}), ...Object.keys(data?.then.properties ?? {})]
-  return named
-    .filter((name) => !(name in inputs.shape))
+  const { choice, properties } = readAsking(inputs)
+  return [choice, ...Object.keys(properties)]
+    .filter((name) => name !== undefined && !(name in inputs.shape))
     .map((name) => ({ path: 'inputs', message: `ask for “${name}”, which is no field of theirs` }))
 }
 
-/** The inputs with the place of each field in a form. A field without a title has its name. */
-export function withOrder(inputs: z.ZodObject): z.ZodObject {
-  const fields = Object.entries(inputs.shape).map(([name, field], order) => {
-    const meta = z.globalRegistry.get(field)
-    return [name, field.meta({ title: name, ...meta, order })] as const
-  })
-  return z.object(Object.fromEntries(fields)).meta({ ...inputs.meta() })
+interface FormField {
+  name: string
+  schema: Field
+  isRequired: boolean
 }
 
-const conditional = z.object({
-  properties: z.record(z.string(), z.record(z.string(), z.unknown())),
+/**
+ * Reads the fields of a form in their order. Each accepts what the host accepts, as far as a schema can tell: an
+ * optional text may be blank. `asked` are those that a choice asks for.
+ */
+function readForm(inputs: z.ZodObject) {
+  const schema = toJsonSchema(inputs, 'input')
+  const { properties = {}, required = [] }: Field = schema
+  const asking = readAsking(inputs)
+  const fields = Object.entries(properties).map(([name, whole], order): FormField => {
+    const asked = asking.properties[name]
+    const field: Field = { title: name, ...Object(whole), ...asked, order }
+    if (field.environmentReference === true) allowReference(field)
+    const isRequired = (asked ? asking.required : required).includes(name)
+    if (isRequired) return { name, schema: { pattern: FILLED, ...field }, isRequired }
+    for (const limit of ['minLength', 'format']) delete field[limit]
+    if (field.pattern !== undefined) field.pattern = String.raw`^\s*$|${field.pattern}`
+    return { name, schema: field, isRequired }
+  })
+  const isAsked = ({ name }: FormField) => name in asking.properties
+  return { schema, always: fields.filter((field) => !isAsked(field)), asked: fields.filter(isAsked) }
+}
+
+/** A schema with its fields, and those that it has only with a choice. */
+function withFields(
+  schema: JsonSchema,
+  always: readonly FormField[],
+  asked: readonly FormField[],
+): JsonSchema {
+  const [properties, conditional] = [always, asked].map((fields) =>
+    Object.fromEntries(fields.map((field) => [field.name, field.schema])),
+  )
+  if (asked.length === 0) return { ...schema, properties }
   // biome-ignore lint/suspicious/noThenProperty: the word is JSON Schema's.
-  then: z.looseObject({ properties: z.record(z.string(), z.record(z.string(), z.unknown())) }).optional(),
-})
+  return { ...schema, properties, then: { ...Object(schema.then), properties: conditional } }
+}
+
+/** Makes the schema of a form. It hides the fields that a choice asks for, because they are in its `then` alone. */
+export function toFormSchema(inputs: z.ZodObject): JsonSchema {
+  const { schema, always, asked } = readForm(inputs)
+  const shown = always.map((field) => {
+    const { oneOf, default: initial } = field.schema
+    if (field.isRequired || !oneOf || initial !== undefined) return field
+    // Form libraries choose the first of several constants by themselves.
+    const options = [{ const: '', title: 'None' }, ...oneOf]
+    return { ...field, schema: { ...field.schema, oneOf: options, default: '' } }
+  })
+  return withFields(schema, shown, asked)
+}
 
 /**
- * Makes the schema of a form. It accepts what the host accepts, as far as a schema can tell: an optional text may be
- * blank. The fields that a choice asks for are in its `then` alone, so that a form hides them without the choice.
+ * Makes the schema of the inputs of an event. `properties` has every field, because generators of clients read no
+ * `then`: those that a choice asks for may hold any text there.
+ *
+ * @param blank the schema of a blank value, which each optional field may have
  */
-export function toFormSchema(inputs: z.ZodObject): JsonSchema {
-  const schema = toJsonSchema(withOrder(inputs), 'input')
-  const { properties, then } = conditional.parse(schema)
-  for (const field of Object.values(properties)) delete field.minLength
-  const required = z.array(z.string()).default([]).parse(schema.required)
-  for (const [name, field] of Object.entries(properties)) {
-    if (required.includes(name)) properties[name] = { pattern: FILLED, ...field }
-    else if (name in (then?.properties ?? {})) continue
-    // Form libraries choose the first of several constants by themselves.
-    else if (Array.isArray(field.oneOf) && field.default === undefined)
-      properties[name] = { ...field, oneOf: [{ const: '', title: 'None' }, ...field.oneOf], default: '' }
-    else properties[name] = { ...orBlank(field) }
+export function toInputsSchema(inputs: z.ZodObject, blank: object): JsonSchema {
+  const { schema, always, asked } = readForm(inputs)
+  const orBlank = (field: FormField): FormField => {
+    const { title = field.name, description = '', order, immutable, ...rest } = field.schema
+    const anyOf = [rest, { ...blank }]
+    return field.isRequired ? field : { ...field, schema: { title, description, order, immutable, anyOf } }
   }
-  if (!then) return { ...schema, properties }
-  const asked = Object.entries(then.properties).map(([name, more]) => {
-    const { format, pattern = more.pattern, ...field } = properties[name] ?? {}
-    const hasOwn = more.pattern !== undefined && more.pattern !== FILLED
-    // A pattern of its own replaces the format of the field, too, which may be narrower than the host.
-    return [name, { ...field, ...more, ...(!hasOwn && { format, pattern }) }]
-  })
-  const always = Object.entries(properties).filter(([name]) => !(name in then.properties))
-  return {
-    ...schema,
-    properties: Object.fromEntries(always),
-    // biome-ignore lint/suspicious/noThenProperty: the word is JSON Schema's.
-    then: { ...then, properties: Object.fromEntries(asked) },
-  }
+  const open = asked.map(({ name, schema: { pattern: _, maxLength: _most, allOf: _all, ...rest } }) =>
+    orBlank({ name, schema: rest, isRequired: false }),
+  )
+  return withFields(schema, [...always.map(orBlank), ...open], asked.map(orBlank))
 }

@@ -2,6 +2,7 @@
 
 import * as z from 'zod'
 import type { FieldError } from '../errors.ts'
+import { faultsThat, refuseFaults } from '../problem.ts'
 
 /** Marks a value as secret: logs, problems and recorded responses leave it out, and outputs list it as sensitive. */
 export function secret<Schema extends z.ZodType>(schema: Schema): Schema {
@@ -52,67 +53,37 @@ export function isParsedByFunction(schema: z.core.$ZodType): boolean {
   return parsedByFunctions.has(schema)
 }
 
-/** A schema within a schema. */
+/** A schema within a JSON Schema. */
 interface Place {
-  schema: z.core.$ZodType
+  schema: z.core.JSONSchema.BaseSchema
   /** Names of fields, and `*` for each entry of a list or a record. */
   path: readonly string[]
-  /** What stands around it and hides its values, such as a transform. */
-  within?: string | undefined
-  /** Its side of each transform around it. */
-  sides: readonly string[]
 }
 
-/** The kinds of schemas whose parts have a place in the data. */
-const FOLLOWED = new Set<string>([
-  ...['object', 'array', 'tuple', 'record', 'union', 'intersection', 'optional', 'nullable'],
-  ...['nonoptional', 'default', 'prefault', 'catch', 'readonly'],
-])
-/** The parts of a schema that describe each entry of its data. */
-const ENTRIES = ['element', 'items', 'rest', 'valueType', 'catchall']
-/** Kinds of schemas whose values JSON cannot hold, or that no JSON Schema describes. */
-const UNDESCRIBED = new Set<string>([
-  ...['date', 'bigint', 'symbol', 'undefined', 'void', 'nan', 'map', 'set', 'function', 'promise', 'file'],
-  ...['custom', 'transform'],
-])
-
-/** The parts of a schema, each with its name in the data, if it has one there. */
-function* partsOf(schema: z.core.$ZodType) {
-  const { type: _type, error: _error, checks: _checks, ...kinds } = schema._zod.def
-  const lazy = schema instanceof z.core.$ZodLazy ? { inner: schema._zod.innerType } : {}
-  for (const [kind, value] of Object.entries<unknown>({ ...kinds, ...lazy })) {
-    const names = ENTRIES.includes(kind) ? ['*'] : []
-    const fields: (readonly [string[], unknown])[] =
-      kind === 'shape'
-        ? Object.entries(Object(value)).map(([name, field]) => [[name], field])
-        : [value].flat().map((part) => [names, part])
-    for (const [names, part] of fields) if (part instanceof z.core.$ZodType) yield { kind, names, part }
-  }
+/** The schemas of all values that a schema describes. */
+function placesOf(schema: z.ZodType, io: Direction): Place[] {
+  const root = z.toJSONSchema(schema, {
+    io,
+    unrepresentable: ({ zodSchema }) => ({ unrepresentable: zodSchema._zod.def.type }),
+  })
+  return [...placesIn({ schema: root, path: [] })]
 }
 
-/** The schema and all schemas in it. */
-function* placesIn(place: Place, around: readonly z.core.$ZodType[] = []): Generator<Place> {
+function* placesIn(place: Place): Generator<Place> {
   yield place
-  const { schema, path, within, sides } = place
-  const { type } = schema._zod.def
-  const repeats = around.filter((each) => each === schema).length
-  if (repeats > 1) return
-  const isPipe = type === 'pipe'
-  const kindOf = FOLLOWED.has(type) ? undefined : isPipe ? 'transform' : type
-  const hiding = repeats > 0 ? 'schema that contains itself' : kindOf
-  for (const { kind, names, part } of partsOf(schema)) {
-    const hidden = within ?? hiding ?? (kind === 'keyType' ? 'key of a record' : undefined)
-    const inner = {
-      schema: part,
-      path: [...path, ...names],
-      within: hidden,
-      sides: isPipe ? [...sides, kind] : sides,
-    }
-    yield* placesIn(inner, [...around, schema])
-  }
+  const { properties = {}, items, prefixItems = [], patternProperties = {}, ...schema } = place.schema
+  const { allOf = [], anyOf = [], oneOf = [], additionalProperties } = schema
+  const entries = [items, ...prefixItems, additionalProperties, ...Object.values(patternProperties)].flat()
+  const parts = [
+    ...Object.entries(properties).map(([name, part]) => ({ part, names: [name] })),
+    ...entries.map((part) => ({ part, names: ['*'] })),
+    ...[...allOf, ...anyOf, ...oneOf].map((part) => ({ part, names: [] })),
+  ]
+  for (const { part, names } of parts)
+    if (typeof part === 'object') yield* placesIn({ schema: part, path: [...place.path, ...names] })
 }
 
-const isMarked = (mark: string, { schema }: Place) => z.globalRegistry.get(schema)?.[mark] === true
+const nameOf = ({ path }: Place) => path.join('.')
 
 /**
  * The paths of the values that are marked {@link secret}, at any depth: `apiToken`, `connection.uri`, or
@@ -129,42 +100,53 @@ function createFinder(mark: string): (schema: z.ZodType) => readonly string[] {
   return (schema) => {
     const found = known.get(schema)
     if (found) return found
-    const places = [...placesIn({ schema, path: [], sides: [] })].filter((place) => isMarked(mark, place))
-    const hidden = places.find((place) => whyHidden(place))
-    if (hidden) throw new TypeError(`${hidden.path.join('.')} ${whyHidden(hidden)}`)
-    const paths = [...new Set(places.map(({ path }) => path.join('.')))]
+    refuseFaults('A schema', findHiddenMarks(schema))
+    const marked = placesOf(schema, 'input').filter((place) => place.schema[mark] === true)
+    const paths = [...new Set(marked.map(nameOf))]
     known.set(schema, paths)
     return paths
   }
 }
 
-/** Why core would not find the values of a marked schema. */
-function whyHidden({ path, within }: Place): string | undefined {
-  const misnamed = path.find((name) => name !== '*' && /[.*]/.test(name))
-  if (misnamed !== undefined) return `has the name “${misnamed}”, and no path can have a “.” or “*”`
-  return within && `is marked within a ${within}, where its values are not found: mark the ${within} instead`
+/** Finds marks that have no effect: core looks for the values at one path, before and after each transform. */
+function findHiddenMarks(schema: z.ZodType): FieldError[] {
+  const sides = [placesOf(schema, 'input'), placesOf(schema, 'output')]
+  return ['writeOnly', 'environmentReference'].flatMap((mark) => {
+    const marked = sides.map((places) => places.filter((place) => place.schema[mark] === true))
+    const byPath = new Map(marked.flat().map((place) => [nameOf(place), place]))
+    return [...byPath].flatMap(([path, place]) => {
+      const misnamed = place.path.find((name) => name !== '*' && /[.*]/.test(name))
+      const isLost = !marked.every((side) => side.some((other) => nameOf(other) === path))
+      return faultsThat(
+        [misnamed !== undefined, path, `has the name “${misnamed}”, and no path can have a “.” or “*”`],
+        [isLost, path, 'is marked within a transform, where its values are not found: mark the transform'],
+      )
+    })
+  })
 }
 
-/** Finds marks of a schema that have no effect, and values that JSON cannot hold. */
+/** Finds marks of a schema that have no effect, and values that no JSON Schema describes in one place. */
 export function findSchemaFaults(base: string, schema: z.ZodType, io: Direction): FieldError[] {
-  return [...placesIn({ schema, path: [], sides: [] })].flatMap((place) => {
-    const { type } = place.schema._zod.def
-    const isReference = isMarked('environmentReference', place)
-    // JSON has what stands on one side of a transform.
-    const isInJson = place.sides.every((side) => side === (io === 'input' ? 'in' : 'out'))
-    const reasons = [
-      (isReference || isMarked('writeOnly', place)) && whyHidden(place),
-      isReference &&
-        base !== 'inputs' &&
-        'is marked with environmentReference(), which has an effect in inputs alone',
-      isInJson &&
-        UNDESCRIBED.has(type) &&
-        !(io === 'input' && type === 'transform') &&
+  const others = placesOf(schema, io).flatMap((place) => {
+    const { unrepresentable: type, $ref, environmentReference, propertyNames } = place.schema
+    const path = nameOf(place)
+    const isMisplaced = environmentReference === true && base !== 'inputs'
+    const key = Object(propertyNames)
+    return faultsThat(
+      [isMisplaced, path, 'is marked with environmentReference(), which has an effect in inputs alone'],
+      [key.writeOnly || key.environmentReference, path, 'has marked keys, and core looks at values alone'],
+      [
+        type !== undefined,
+        path,
         `is a ${type}, which JSON Schema does not describe: declare what the JSON holds`,
-    ]
-    const path = [base, ...place.path].join('.')
-    return reasons.flatMap((message) => (message ? { path, message } : []))
+      ],
+      [$ref !== undefined, path, 'contains itself or has an id, which the OpenAPI document cannot have'],
+    )
   })
+  return [...findHiddenMarks(schema), ...others].map(({ path, message }) => ({
+    path: path === '' ? base : `${base}.${path}`,
+    message,
+  }))
 }
 
 /** The names of the outputs that are secrets or hold some. */
@@ -218,8 +200,6 @@ export function toJsonSchema(schema: z.ZodType, io: Direction): JsonSchema {
   return rest
 }
 
-const labelled = z.object({ labels: z.record(z.string(), z.string()) })
-
 /**
  * Writes the marks of a schema in the words of JSON Schema, where it has some, and leaves responses open: a client that
  * validates them must survive a new field.
@@ -231,29 +211,15 @@ function adapt(schema: z.core.JSONSchema.BaseSchema, io: Direction): void {
     // OpenAPI forbids it in a response.
     if (io === 'output') delete schema.writeOnly
   }
-  if (io === 'input') allowReferences(schema)
-  const { data } = labelled.safeParse(schema)
-  if (!data) return
-  delete schema.labels
-  delete schema.enum
-  // A choice with a title: every form library shows it.
-  schema.oneOf = Object.entries(data.labels).map(([value, title]) => ({ const: value, title }))
+  // A choice with a title: every form library shows it, unless it finds an enum.
+  if (schema.oneOf) delete schema.enum
+  // The format has no letters beyond ASCII, and no white space around. The host takes both.
+  if (schema.format === 'uri') delete schema.format
+  if (io === 'input' && schema.environmentReference === true) allowReference(schema)
 }
-
-const asked = z.looseObject({ properties: z.record(z.string(), z.looseObject({})) })
 
 /** Lets a form take `{{env.NAME}}` where the host does, whatever else the text must look like. */
-function allowReferences(schema: z.core.JSONSchema.BaseSchema): void {
-  if (schema.environmentReference === true) allowReference(schema)
-  const { data } = asked.safeParse(schema.then)
-  if (!data) return
-  for (const [name, field] of Object.entries(data.properties))
-    if (Object(schema.properties?.[name]).environmentReference === true) allowReference(field)
-  // biome-ignore lint/suspicious/noThenProperty: the word is JSON Schema's.
-  schema.then = data
-}
-
-function allowReference(schema: z.core.JSONSchema.BaseSchema): void {
+export function allowReference(schema: z.core.JSONSchema.BaseSchema): void {
   for (const limit of ['minLength', 'maxLength', 'format']) delete schema[limit]
   const { pattern } = schema
   const isClosed = pattern !== undefined && pattern !== FILLED && !pattern.endsWith(WITH_REFERENCE)

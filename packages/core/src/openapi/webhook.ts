@@ -1,5 +1,5 @@
 import { type EventName, eventNames, eventSchemas, eventTraits } from '../contract/event.ts'
-import { withOrder } from '../contract/form.ts'
+import { toInputsSchema } from '../contract/form.ts'
 import type { FunctionDefinition, IntegrationDefinition } from '../contract/integration.ts'
 import { type JsonSchema, toJsonSchema } from '../contract/marks.ts'
 import { createdResponse, ignoredResponse, metricsResponse, responseSchemas } from '../contract/responses.ts'
@@ -53,7 +53,7 @@ export function describeWebhook(definition: IntegrationDefinition, { add }: Comp
     if (name === 'DEPLOYMENT_CREATED') {
       const description = 'An empty field of a form, which counts as absent.'
       const blank = add('Blank', { description, enum: ['', null] })
-      const form = add(`${prefix}Inputs`, toForm(toJsonSchema(withOrder(inputs), 'input'), blank))
+      const form = add(`${prefix}Inputs`, toInputsSchema(inputs, blank))
       const fields = { inputs: { ...form, description: 'If absent, the host reads them from the platform.' } }
       return { deployment: add(`${prefix}Deployment`, extend(parts.deployment, fields)) }
     }
@@ -108,17 +108,6 @@ export function describeWebhook(definition: IntegrationDefinition, { add }: Comp
     'x-responses': responses,
     ...(Object.keys(metrics).length > 0 && { 'x-metrics': { ...metrics } }),
   }
-}
-
-/** The inputs as a form sends them: an optional field may be blank. */
-function toForm(schema: JsonSchema, blank: Reference): JsonSchema {
-  const { properties, required = [] } = Object(schema)
-  const fields = Object.entries<JsonSchema>(properties).map(([name, whole]) => {
-    const { title, description, order, immutable, ...field } = whole
-    const orBlank = { title, description, order, immutable, anyOf: [field, blank] }
-    return [name, required.includes(name) ? whole : orBlank]
-  })
-  return extend(schema, Object.fromEntries(fields))
 }
 
 /** An event that works as it is, after those before it, on a host with credentials of its own. */
