@@ -1,46 +1,12 @@
 /** Definitions are checked when they are made: every fault at once, each at its path. */
-import * as z from 'zod'
 import type { FieldError } from '../errors.ts'
 import { faultsThat, refuseFaults } from '../problem.ts'
 import { eventTraits, type HandledEvent } from './event.ts'
 import { findUnknownChoices } from './form.ts'
-import type { IntegrationDefinition } from './integration.ts'
+import { definitionSchema, type IntegrationDefinition } from './integration.ts'
 import { findSchemaFaults } from './marks.ts'
 import { suggestion } from './suggestion.ts'
 import { fieldErrors } from './validation.ts'
-
-/** The events that an integration may handle, each with the name of its handler. */
-const handlerNames = Object.entries(eventTraits).flatMap(([event, traits]) =>
-  'handler' in traits ? [[event, traits.handler] as const] : [],
-)
-
-const text = z.string().regex(/\S/, 'must not be blank')
-const schema = z.custom<z.ZodType>((value) => value instanceof z.core.$ZodType, 'expected a schema of zod 4')
-const fields = z.custom<z.ZodObject>((value) => value instanceof z.core.$ZodObject, 'expected z.object(…)')
-
-const definitionShape = z.strictObject({
-  name: z.string().regex(/^[a-z][a-z\d]*(-[a-z\d]+)*$/, 'expected lower-case words joined by hyphens'),
-  title: text,
-  description: text,
-  events: z.array(z.enum(handlerNames.map(([event]) => event))),
-  inputs: fields,
-  outputs: fields,
-  functions: z.record(
-    z.string(),
-    z.strictObject({
-      description: text,
-      aliases: z.array(z.string()).optional(),
-      arguments: fields,
-      result: schema,
-      effectful: z.boolean(),
-      resumable: z.boolean().optional(),
-      sends: z.enum(['one', 'many']).optional(),
-      settled: z.custom((value) => typeof value === 'function', 'expected a function').optional(),
-    }),
-  ),
-  metrics: z.record(z.string(), z.strictObject({ description: text, unit: text.optional() })),
-  downloads: z.array(text),
-})
 
 /** The parts of a definition that go with an event. */
 const counterparts = [
@@ -67,8 +33,8 @@ const faultless = new WeakSet<IntegrationDefinition>()
 /** Finds every fault of a definition. */
 export function findDefinitionFaults(definition: IntegrationDefinition): FieldError[] {
   if (faultless.has(definition)) return []
-  const { error } = definitionShape.safeParse(definition)
-  const faults = error ? fieldErrors(error, '', Object.keys(definitionShape.shape)) : []
+  const { error } = definitionSchema.safeParse(definition)
+  const faults = error ? fieldErrors(error, '', Object.keys(definitionSchema.shape)) : []
   // The other checks read what has the right form.
   const isWhole = (part: string) => !faults.some(({ path }) => path.split(/[.[]/)[0] === part)
   const { inputs, outputs, events } = definition
@@ -127,21 +93,21 @@ export function findHandlerFaults(
   { events, functions }: IntegrationDefinition,
   handlers: Readonly<Record<string, unknown>>,
 ): FieldError[] {
-  const handled: readonly string[] = events
   const known = Object.keys(functions)
   const given = Object(handlers.functions)
-  const missing = [
-    ...handlerNames
-      .filter(([event, name]) => handled.includes(event) && name !== 'functions')
-      .map(([event, name]) => [name, handlers[name], `is missing: it handles ${event}`] as const),
-    ...known.map((name) => [`functions.${name}`, given[name], 'is missing'] as const),
-  ].filter(([, handler]) => typeof handler !== 'function')
-  const unknown = Object.keys(given).filter((name) => !known.includes(name))
+  const isMissing = (handler: unknown) => typeof handler !== 'function'
   return [
-    ...missing.map(([name, , message]) => ({ path: `handlers.${name}`, message })),
-    ...unknown.map((name) => {
+    ...events.flatMap((event) => {
+      const { handler } = eventTraits[event]
+      const isOwn = handler !== 'functions' && isMissing(handlers[handler])
+      return faultsThat([isOwn, `handlers.${handler}`, `is missing: it handles ${event}`])
+    }),
+    ...known.flatMap((name) =>
+      faultsThat([isMissing(given[name]), `handlers.functions.${name}`, 'is missing']),
+    ),
+    ...Object.keys(given).flatMap((name) => {
       const message = `is no function of the definition${suggestion(name, known)}`
-      return { path: `handlers.functions.${name}`, message }
+      return faultsThat([!known.includes(name), `handlers.functions.${name}`, message])
     }),
   ]
 }

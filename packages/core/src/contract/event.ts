@@ -36,17 +36,21 @@ const deployment = z
     inputs: z.record(z.string(), z.unknown()).optional().describe('The configuration of the user.'),
     outputs: z.record(z.string(), z.unknown()).optional().describe('The outputs that were published before.'),
   })
-  .describe('The deployment of the event.')
+  .meta({ title: 'Deployment', description: 'The deployment of the event.' })
 
-const functionCall = z.object({
-  name: z.string().min(1).describe('The name or an alias of a function of the integration.'),
-  arguments: z.record(z.string(), z.unknown()).default({}).describe('The arguments, by name.'),
-})
+const functionCall = z
+  .object({
+    name: z.string().min(1).describe('The name or an alias of a function of the integration.'),
+    arguments: z.record(z.string(), z.unknown()).default({}).describe('The arguments, by name.'),
+  })
+  .meta({ title: 'FunctionCall' })
 
-const download = z.object({
-  id: identifier.optional().describe('The id of the download, for the callback with the files.'),
-  file: z.string().optional().describe('The requested file. If absent, the integration’s first.'),
-})
+const download = z
+  .object({
+    id: identifier.optional().describe('The id of the download, for the callback with the files.'),
+    file: z.string().optional().describe('The requested file. If absent, the integration’s first.'),
+  })
+  .meta({ title: 'Download' })
 
 /** The response repeats it. */
 const MAX_CHALLENGE_LENGTH = 10_000

@@ -1,62 +1,70 @@
-import type * as z from 'zod'
-import type { HandledEvent, HandlerName } from './event.ts'
+import * as z from 'zod'
+import { eventNames, type HandlerName } from './event.ts'
 import type { HandlerContext } from './handler-context.ts'
 import type { HealthCheck } from './health.ts'
 import type { DownloadFile } from './platform.ts'
 
-/** One function that FUNCTION_CALL may run. */
-export interface FunctionDefinition {
-  description: string
+const text = z.string().regex(/\S/, 'must not be blank')
+const fields = z.custom<z.ZodObject>((value) => value instanceof z.core.$ZodObject, 'expected z.object(…)')
+
+/** Makes the result of messages of unknown fate that an operator found at the provider, at the time `at`. */
+type Settle = (found: {
+  arguments: Readonly<Record<string, unknown>>
+  messageId: string | null
+  at: string
+  /** The result until then, if there was one. */
+  result: unknown
+}) => unknown
+
+const calledFunction = z.strictObject({
+  description: text,
   /** Further names of the function. */
-  aliases?: readonly string[]
+  aliases: z.array(z.string()).readonly().optional(),
   /** See `functionArguments`. */
-  arguments: z.ZodObject
-  result: z.ZodType
+  arguments: fields,
+  result: z.custom<z.ZodType>((value) => value instanceof z.core.$ZodType, 'expected a schema of zod 4'),
   /** Whether it creates, changes, deletes or sends something: then it runs once per delivery. */
-  effectful: boolean
+  effectful: z.boolean(),
   /**
    * Whether it continues from `context.progress` after a crash. By default, a function with an effect never runs
    * again once a change may have left the host.
    */
-  resumable?: boolean
+  resumable: z.boolean().optional(),
   /**
    * Whether it sends messages, whose fates the log and the metrics tell. The result of `one` has a `messageId`; that of
    * `many` counts `sent`, `failed` and `unknown`, and has a `messageId` or `null` in each of its `results`.
    */
-  sends?: 'one' | 'many'
-  /**
-   * The result of messages of unknown fate that an operator found at the provider, at the time `at`. `result` is the one
-   * until then, if there was one. Every function that sends has this.
-   */
-  settled?: (found: {
-    arguments: Readonly<Record<string, unknown>>
-    messageId: string | null
-    at: string
-    result: unknown
-  }) => unknown
-}
+  sends: z.enum(['one', 'many']).optional(),
+  /** Every function that sends has this. */
+  settled: z.custom<Settle>((value) => typeof value === 'function', 'expected a function').optional(),
+})
+
+/** One function that FUNCTION_CALL may run. */
+export interface FunctionDefinition extends z.infer<typeof calledFunction> {}
+
+const reportedMetric = z.strictObject({ description: text, unit: text.optional() })
 
 /** One value that METRIC_UPDATE reports. */
-export interface MetricDefinition {
-  description: string
-  unit?: string
-}
+export interface MetricDefinition extends z.infer<typeof reportedMetric> {}
+
+/** The schema of a definition. Core checks further rules, too. */
+export const definitionSchema = z.strictObject({
+  /** The route is `POST /<name>/webhook`. */
+  name: z.string().regex(/^[a-z][a-z\d]*(-[a-z\d]+)*$/, 'expected lower-case words joined by hyphens'),
+  title: text,
+  description: text,
+  /** The events that it handles. The response to the others is `ignored`. */
+  events: z.array(z.enum(eventNames).exclude(['WEBHOOK_CHALLENGE'])).readonly(),
+  inputs: fields,
+  outputs: fields,
+  functions: z.record(z.string(), calledFunction).readonly(),
+  metrics: z.record(z.string(), reportedMetric).readonly(),
+  /** The files that DOWNLOAD_STARTED may ask for; the first is the default. */
+  downloads: z.array(text).readonly(),
+})
 
 /** The contract of an integration. Validation, types, manifest, OpenAPI and redaction derive from it. */
-export interface IntegrationDefinition {
-  /** The route is `POST /<name>/webhook`. */
-  name: string
-  title: string
-  description: string
-  /** The events that it handles. The response to the others is `ignored`. */
-  events: readonly HandledEvent[]
-  inputs: z.ZodObject
-  outputs: z.ZodObject
-  functions: Readonly<Record<string, FunctionDefinition>>
-  metrics: Readonly<Record<string, MetricDefinition>>
-  /** The files that DOWNLOAD_STARTED may ask for; the first is the default. */
-  downloads: readonly string[]
-}
+export interface IntegrationDefinition extends z.infer<typeof definitionSchema> {}
 
 /** The inputs of an integration, parsed. */
 export type Inputs<D extends IntegrationDefinition> = z.output<D['inputs']>

@@ -5,18 +5,19 @@ import type { FieldError } from '../errors.ts'
 import { faultsThat, refuseFaults } from '../problem.ts'
 
 /** Marks a value as secret: logs, problems and recorded responses leave it out, and outputs list it as sensitive. */
-export function secret<Schema extends z.ZodType>(schema: Schema): Schema {
-  return schema.meta({ ...schema.meta(), writeOnly: true })
-}
+export const secret = markWith('writeOnly')
 
 /** Marks an input in which `{{env.NAME}}` is replaced by a variable of the host (specification §2.4). */
-export function environmentReference<Schema extends z.ZodType>(schema: Schema): Schema {
-  return schema.meta({ ...schema.meta(), environmentReference: true })
-}
+export const environmentReference = markWith('environmentReference')
 
 /** Marks an input that a redeploy cannot change. */
-export function immutable<Schema extends z.ZodType>(schema: Schema): Schema {
-  return schema.meta({ ...schema.meta(), immutable: true })
+export const immutable = markWith('immutable')
+
+/** Marks an argument that its function parses and checks itself, such as one message of many. */
+export const parsedByFunction = markWith('parsedByFunction')
+
+function markWith(mark: string) {
+  return <Schema extends z.ZodType>(schema: Schema): Schema => schema.meta({ ...schema.meta(), [mark]: true })
 }
 
 // Patterns for forms, in the syntax that every engine and every mode reads: no look-ahead.
@@ -38,19 +39,6 @@ export function token() {
       'contains a space or another character that no token has: copy it again',
     )
     .meta({ pattern: String.raw`^\s*(?:${CHARACTERS})+\{?\s*$` })
-}
-
-const parsedByFunctions = new WeakSet<z.core.$ZodType>()
-
-/** Marks an argument that its function parses and checks itself, such as one message of many. */
-export function parsedByFunction<Schema extends z.ZodType>(schema: Schema): Schema {
-  parsedByFunctions.add(schema)
-  return schema
-}
-
-/** Whether a schema is marked {@link parsedByFunction}. */
-export function isParsedByFunction(schema: z.core.$ZodType): boolean {
-  return parsedByFunctions.has(schema)
 }
 
 /** A schema within a JSON Schema. */
@@ -211,6 +199,7 @@ function adapt(schema: z.core.JSONSchema.BaseSchema, io: Direction): void {
     // OpenAPI forbids it in a response.
     if (io === 'output') delete schema.writeOnly
   }
+  delete schema.parsedByFunction
   // A choice with a title: every form library shows it, unless it finds an enum.
   if (schema.oneOf) delete schema.enum
   // The format has no letters beyond ASCII, and no white space around. The host takes both.

@@ -45,7 +45,7 @@ export type Manifest = z.infer<typeof manifestSchema>
  * @throws {Error} if JSON Schema cannot represent a schema
  */
 export function toManifest(definition: IntegrationDefinition): Manifest {
-  const { name, title, description, inputs, outputs } = definition
+  const { name, title, description, inputs, outputs, metrics } = definition
   const functions = Object.entries(definition.functions).map(([name, called]) => {
     const { description, aliases = [], effectful, arguments: input, result } = called
     const schemas = { arguments: toJsonSchema(input, 'input'), result: toJsonSchema(result, 'output') }
@@ -61,7 +61,7 @@ export function toManifest(definition: IntegrationDefinition): Manifest {
     outputs: toJsonSchema(outputs, 'output'),
     sensitiveOutputs: [...secretPaths(outputs)],
     functions: Object.fromEntries(functions),
-    metrics: { ...definition.metrics },
+    metrics: { ...metrics },
     downloads: [...definition.downloads],
   }
 }

@@ -20,13 +20,6 @@ export function describeWebhook(definition: IntegrationDefinition, { add }: Comp
   const ignored = add('IgnoredResponse', toJsonSchema(ignoredResponse, 'output'))
   const responses: Record<string, Reference[]> = {}
   const examples: Record<string, { value: object }> = {}
-  /** The fields of every event that are objects. */
-  const parts = {
-    deployment: toJsonSchema(eventSchemas.DEPLOYMENT_CREATED.shape.deployment, 'input'),
-    functionCall: toJsonSchema(eventSchemas.FUNCTION_CALL.shape.functionCall, 'input'),
-    download: toJsonSchema(eventSchemas.DOWNLOAD_STARTED.shape.download.unwrap(), 'input'),
-  }
-
   const describeFunction = ([name, called]: [string, FunctionDefinition]): Member => {
     const { aliases = [], description, effectful, arguments: input } = called
     const title = `${prefix}${toPascalCase(name)}`
@@ -50,16 +43,16 @@ export function describeWebhook(definition: IntegrationDefinition, { add }: Comp
       const calls = Object.entries(functions).map(describeFunction)
       return { functionCall: add(`${prefix}FunctionCall`, oneOf(calls)) }
     }
+    const { deployment, download } = Object(toJsonSchema(eventSchemas[name], 'input').properties)
     if (name === 'DEPLOYMENT_CREATED') {
-      const description = 'An empty field of a form, which counts as absent.'
-      const blank = add('Blank', { description, enum: ['', null] })
-      const form = add(`${prefix}Inputs`, toInputsSchema(inputs, blank))
-      const fields = { inputs: { ...form, description: 'If absent, the host reads them from the platform.' } }
-      return { deployment: add(`${prefix}Deployment`, extend(parts.deployment, fields)) }
+      const blank = { description: 'An empty field of a form, which counts as absent.', enum: ['', null] }
+      const form = add(`${prefix}Inputs`, toInputsSchema(inputs, add('Blank', blank)))
+      const own = { ...form, description: 'If absent, the host reads them from the platform.' }
+      return { deployment: add(`${prefix}Deployment`, extend(deployment, { inputs: own })) }
     }
     if (name !== 'DOWNLOAD_STARTED') return {}
     const file = { type: 'string', enum: downloads, description: 'If absent, the first of these.' }
-    return { download: add(`${prefix}Download`, extend(parts.download, { file })) }
+    return { download: add(`${prefix}Download`, extend(download, { file })) }
   }
 
   const respond = (name: Exclude<EventName, 'FUNCTION_CALL'>): Reference => {
@@ -74,17 +67,15 @@ export function describeWebhook(definition: IntegrationDefinition, { add }: Comp
 
   const events = eventNames.map((name): Member => {
     const handled = name === 'WEBHOOK_CHALLENGE' || definition.events.includes(name)
-    const own = handled ? ownFields(name) : {}
     if (!handled) responses[name] = [ignored]
     else if (name !== 'FUNCTION_CALL') {
       // An older event of a deployment is ignored.
       responses[name] = [respond(name), ...(eventTraits[name].claims === 'deployment' ? [ignored] : [])]
       examples[name] = { value: exampleOfEvent(name, definition) }
     }
-    const general = Object.entries(parts).map(([part, schema]) => [part, add(toPascalCase(part), schema)])
-    const fields = { ...Object.fromEntries(general), ...own }
+    const own = handled ? ownFields(name) : {}
     const title = `${Object.keys(own).length > 0 ? prefix : ''}${toPascalCase(name)}Event`
-    return [[name], add(title, extend(toJsonSchema(eventSchemas[name], 'input'), fields))]
+    return [[name], add(title, extend(toJsonSchema(eventSchemas[name], 'input'), own))]
   })
 
   const all = new Set(Object.values(responses).flatMap((each) => each.map(({ $ref }) => $ref)))
@@ -120,8 +111,8 @@ function exampleOfEvent(name: EventName, { name: route, inputs, downloads }: Int
   return { name, ...own, ...(name === 'DOWNLOAD_STARTED' && { download: { file: downloads[0] } }) }
 }
 
-/** A schema with further properties, or with others of the same names. */
-function extend(schema: JsonSchema, properties: JsonSchema): JsonSchema {
+/** A schema with further properties, or with others of the same names. It is no longer the component of its title. */
+function extend({ title: _, ...schema }: JsonSchema, properties: JsonSchema): JsonSchema {
   return { ...schema, properties: { ...Object(schema.properties), ...properties } }
 }
 

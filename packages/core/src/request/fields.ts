@@ -3,7 +3,6 @@
  * of a list and makes a fault of each.
  */
 import * as z from 'zod'
-import { isParsedByFunction } from '../contract/marks.ts'
 import { fieldErrors, joinPath } from '../contract/validation.ts'
 import type { FieldError } from '../errors.ts'
 import { withCommas } from '../json.ts'
@@ -81,9 +80,9 @@ function limitsOf(schema: z.ZodObject): ReadonlyMap<string, Limits> {
     const limits: Limits = { maxLength: 0, isParsedByFunction: false }
     z.toJSONSchema(z.object({ [name]: field }), {
       io: 'input',
-      override({ zodSchema, jsonSchema: { maxLength = 0 } }) {
+      override({ jsonSchema: { maxLength = 0, parsedByFunction = false } }) {
         limits.maxLength = Math.max(limits.maxLength, maxLength)
-        limits.isParsedByFunction ||= isParsedByFunction(zodSchema)
+        limits.isParsedByFunction ||= parsedByFunction === true
       },
     })
     return [name, limits] as const
