@@ -53,6 +53,13 @@ function placesOf(schema: z.ZodType, io: Direction): Place[] {
   const root = z.toJSONSchema(schema, {
     io,
     unrepresentable: ({ zodSchema }) => ({ unrepresentable: zodSchema._zod.def.type }),
+    override({ zodSchema, jsonSchema }) {
+      const { def } = zodSchema._zod
+      if (io === 'output' || def.type !== 'pipe' || def.in._zod.def.type !== 'transform') return
+      // zod describes what `z.preprocess` makes, but it takes anything.
+      for (const keyword of Object.keys(jsonSchema)) delete jsonSchema[keyword]
+      Object.assign(jsonSchema, z.globalRegistry.get(zodSchema))
+    },
   })
   return [...placesIn({ schema: root, path: [] })]
 }
@@ -128,7 +135,11 @@ export function findSchemaFaults(base: string, schema: z.ZodType, io: Direction)
         path,
         `is a ${type}, which JSON Schema does not describe: declare what the JSON holds`,
       ],
-      [$ref !== undefined, path, 'contains itself or has an id, which the OpenAPI document cannot have'],
+      [
+        $ref !== undefined,
+        path,
+        'contains itself or has an id, which the OpenAPI document cannot have: z.unknown() describes any JSON',
+      ],
     )
   })
   return [...findHiddenMarks(schema), ...others].map(({ path, message }) => ({
