@@ -110,7 +110,7 @@ describe('a definition', () => {
       events: ['HEALTH_CHECK', 'FUNCTION_CALL'] as const,
       functions: { send: call },
     }
-    const wrong = [definition, { functions: { sent: () => {} } }, { platform: {} }]
+    const wrong = [definition, { functions: { sent: () => {} } }]
     expect(faultsOf(() => Reflect.apply(createWebhookHandler, undefined, wrong)).split('\n  ')).toEqual([
       'The handler of “elsewhere” has 5 faults:',
       'handlers.health is missing: it handles HEALTH_CHECK',
@@ -119,6 +119,23 @@ describe('a definition', () => {
       expect.stringMatching(/^platform is no Platform: it has no getDeployment, setStatus/),
       expect.stringMatching(/^verify is required: createVerifier/),
     ])
+  })
+
+  it.each([
+    ['leaseMs', 999],
+    ['timeoutMs', 0],
+    ['timeoutMs', 2 ** 31],
+    ['bodyLimit', Number.NaN],
+    ['bodyLimit', '25s'],
+    ['store', {}],
+    ['secrets', 'abcdef'],
+    ['recordKeys', 'abcdef'],
+  ])('makes no handler if %s is %j', (name, value) => {
+    const dependencies = { platform: connectPlatform(fetch), verify: 'none', [name]: value }
+    const given = [bare, { health: () => [] }, dependencies]
+    expect(faultsOf(() => Reflect.apply(createWebhookHandler, undefined, given))).toMatch(
+      `The handler of “elsewhere” has one fault:\n  ${name} `,
+    )
   })
 
   it('lets a form take a reference wherever an input may be one', () => {

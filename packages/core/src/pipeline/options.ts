@@ -1,5 +1,7 @@
+import * as z from 'zod'
 import type { Egress } from '../contract/handler-context.ts'
 import type { Platform } from '../contract/platform.ts'
+import { fieldErrors } from '../contract/validation.ts'
 import type { WaitUntil } from '../delivery/claim.ts'
 import type { DeliveryStore } from '../delivery/store.ts'
 import type { FieldError } from '../errors.ts'
@@ -60,7 +62,7 @@ export interface HandlerDependencies {
   /** Longest time for one event with everything under it, in milliseconds; 25,000 by default. */
   timeoutMs?: number | undefined
   /**
-   * How long a claim lasts, in milliseconds; 30,000 by default. It is renewed three times while it lasts. After a
+   * How long a claim lasts, in milliseconds: at least 1,000, and 30,000 by default. It is renewed three times while it lasts. After a
    * crash, the next delivery can take over when it ends.
    */
   leaseMs?: number | undefined
@@ -87,15 +89,38 @@ const platformMethods = [
   'putDownload',
 ] as const satisfies readonly (keyof Platform)[]
 
+const storeMethods = [
+  ...['claim', 'renew', 'advance', 'complete', 'release', 'reopen', 'reserve', 'read', 'probe'],
+] as const satisfies readonly (keyof DeliveryStore)[]
+
+/** A longer timer fires at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+const atLeast = (least: number) => z.number().min(least).max(LONGEST_TIMER_MS).optional()
+const texts = z.array(z.string()).optional()
+const dependenciesShape = z.object({
+  // The renewals of a shorter lease would come too late.
+  leaseMs: atLeast(1_000),
+  timeoutMs: atLeast(1),
+  bodyLimit: atLeast(1),
+  secrets: texts,
+  recordKeys: texts,
+})
+
 /** Finds dependencies that are missing, or are something else. */
-export function findDependencyFaults({ platform, verify }: HandlerDependencies): FieldError[] {
-  const missing = platformMethods.filter((name) => typeof Object(platform)[name] !== 'function')
-  return faultsThat(
-    [missing.length > 0, 'platform', `is no Platform: it has no ${missing.join(', ')}`],
+export function findDependencyFaults(dependencies: Partial<HandlerDependencies> = {}): FieldError[] {
+  const { platform, verify, store } = dependencies
+  const missingIn = (value: unknown, methods: readonly string[]) =>
+    methods.filter((name) => typeof Object(value)[name] !== 'function').join(', ')
+  const [ofPlatform, ofStore] = [missingIn(platform, platformMethods), missingIn(store, storeMethods)]
+  const { error } = dependenciesShape.safeParse(dependencies)
+  const faults = faultsThat(
+    [ofPlatform !== '', 'platform', `is no Platform: it has no ${ofPlatform}`],
+    [store !== undefined && ofStore !== '', 'store', `is no DeliveryStore: it has no ${ofStore}`],
     [
       typeof verify !== 'function' && verify !== 'none',
       'verify',
       "is required: createVerifier({ secrets }), or 'none' if something in front of the handler authenticates its callers",
     ],
   )
+  return error ? [...faults, ...fieldErrors(error, '')] : faults
 }
