@@ -160,7 +160,7 @@ async function attemptOnce(
   } catch (error) {
     // An injected fetch may have decided that the call must not leave. The caller's reason to end it says nothing of that.
     if (isIntegrationError(error) && error !== controller.signal.reason) throw error
-    throw toHttpFailure(error, status, caller, timedOut, !sending || isWithheld())
+    throw toHttpFailure(error, status, caller, timedOut, !sending || isWithheld?.())
   } finally {
     clearTimeout(timer)
     caller?.removeEventListener('abort', end)
@@ -240,7 +240,7 @@ interface OutgoingBody {
   body: string | Blob | ReadableStream | null
   headers?: Record<string, string>
   /** Whether the runtime never asked for the end of the body: then no server can have acted on it. */
-  isWithheld(): boolean
+  isWithheld?(): boolean
 }
 
 declare const Deno: unknown
@@ -256,15 +256,11 @@ function toBody(method: string, text: string | undefined): OutgoingBody {
   if (typeof Deno !== 'undefined') {
     // Deno's fetch repeats a request when a kept connection breaks, even a POST. It does not repeat one with a Blob.
     const hasBlob = text !== undefined || method === 'POST' || method === 'PATCH'
-    return whole(hasBlob ? new Blob([text ?? '']) : null)
+    return { body: hasBlob ? new Blob([text ?? '']) : null }
   }
   // By a stream, the client learns whether a connection stood. Node says so itself.
   const isNode = typeof Bun === 'undefined' && typeof FixedLengthStream === 'undefined'
-  return text === undefined || isNode ? whole(text ?? null) : toStream(new TextEncoder().encode(text))
-}
-
-function whole(body: OutgoingBody['body']): OutgoingBody {
-  return { body, isWithheld: () => false }
+  return text === undefined || isNode ? { body: text ?? null } : toStream(new TextEncoder().encode(text))
 }
 
 function toStream(bytes: Uint8Array): OutgoingBody {

@@ -97,7 +97,7 @@ const CREDENTIAL = /^[!-~]+$/
 /** Makes the client of one provider: it checks the credential, retries, and throws errors with hints. */
 export function createProviderClient(provider: Provider, options: ProviderClientOptions) {
   const { credential, timeoutMs = 30_000, gate: ownGate = createGate()('') } = options
-  const { name, title, credentials } = provider
+  const { credentials } = provider
   const send = createHttpClient({ ...options, ...provider })
   const account = `${URL.canParse(options.baseUrl) ? new URL(options.baseUrl).origin : ''} ${credential}`
 
@@ -115,14 +115,6 @@ export function createProviderClient(provider: Provider, options: ProviderClient
     if (!(error instanceof HttpFailure)) return error
     const words = provider.readFailure(error)
     return words instanceof IntegrationError ? words : toProviderError(error, { provider, change, words })
-  }
-
-  function notUnderstood(status: number, change: string | undefined): IntegrationError {
-    const reason = `${title}’s response has an unexpected body.`
-    const refusal = { provider: { name, status } }
-    return change
-      ? unknownOutcome(`It is not known whether ${change}: ${reason}`, refusal)
-      : new IntegrationError('provider_error', reason, { hint: 'Check the base URL.', ...refusal })
   }
 
   /** Whether the provider itself answers, with anything but “not now”. */
@@ -182,14 +174,16 @@ export function createProviderClient(provider: Provider, options: ProviderClient
       const attemptMs = repeatable ? undefined : Number.POSITIVE_INFINITY
       try {
         const sent = { ...request, ...limits, repeatable, attemptMs, beforeSend }
-        const { status, body } = await send(sent).catch((error: unknown) => {
-          throw toError(error, change)
-        })
+        const { status, body } = await send(sent)
         const value = read(body)
-        if (value === undefined) throw notUnderstood(status, change)
+        if (value === undefined) {
+          const message = 'The response has an unexpected body; check the base URL.'
+          throw new HttpFailure('malformed', message, { effect: 'unknown', status })
+        }
         own?.leave('made')
         return { status, value }
-      } catch (error) {
+      } catch (failure) {
+        const error = toError(failure, change)
         own?.leave(isIntegrationError(error) && error.effect === 'unknown' ? 'unknown' : 'unmade')
         throw error
       }

@@ -216,10 +216,9 @@ export function toHttpFailure(
     const message = 'The connection broke in the middle of the response.'
     return new HttpFailure('malformed', message, { effect: effectOf(status), status, cause })
   }
-  if (effect === 'none')
-    return new HttpFailure('connection', 'The server is unreachable.', { effect: 'none', cause })
-  const message = 'The connection broke before a response came.'
-  return new HttpFailure('connection', message, { effect: 'unknown', cause })
+  const broken = 'The connection broke before a response came.'
+  const message = effect === 'none' ? 'The server is unreachable.' : broken
+  return new HttpFailure('connection', message, { effect, cause })
 }
 
 /** Statuses that say “not now”. A gateway may say so after it passed the request on. */
