@@ -1,8 +1,8 @@
 import { inspect } from 'node:util'
 import type { Fault } from '@org/core/testing'
 import { describe, expect, it } from 'vitest'
-import { IntegrationError, isMailError, MailError, type MailerOptions } from '../src/index.ts'
-import { deadUrl, failureOf, inFakeTime, message, runMailProvider } from './support.ts'
+import { type IntegrationError, isMailError, MailError, type MailerOptions } from '../src/index.ts'
+import { deadUrl, failureOf, message, runMailProvider } from './support.ts'
 
 const mail = runMailProvider()
 const { provider, requests, waits } = mail
@@ -27,7 +27,6 @@ const refusal = (ErrorCode: number) => ({ ErrorCode, Message })
 describe('a send', () => {
   it.each([
     [422, 300, []],
-    [422, 99_999, []],
     [200, 406, ['ann@example.org']],
     [422, 406, ['ann@example.org']],
   ])(
@@ -58,58 +57,31 @@ describe('a send', () => {
     expect([requests.length, provider.messages.length]).toEqual([1, 0])
   })
 
+  const later = { 'retry-after': '90' }
   it.each<[string, Fault, object]>([
     ['a page with 401', { html: true, status: 401 }, { message: expect.stringContaining('base URL') }],
-    [
-      'a redirect',
-      { status: 302, headers: { location: '/x' } },
-      { message: expect.stringContaining('base URL') },
-    ],
-    [
-      'maintenance',
-      { status: 503, headers: { 'retry-after': '90' }, body: refusal(100) },
-      { retryAfter: 90 },
-    ],
+    ['maintenance', { status: 503, headers: later, body: refusal(100) }, { retryAfter: 90 }],
     ['maintenance with 422', { status: 422, body: refusal(100) }, { provider: { code: '100', status: 422 } }],
+    ['a long rate limit', { status: 429, headers: later }, { ...limited, retryAfter: 90 }],
   ])('may be sent later after %s, and is not retried', async (_, fault, expected) => {
     provider.faults.add(fault)
     expect(await fail()).toMatchObject({ ...notNow, ...expected })
-    expect(requests).toHaveLength(1)
+    expect([requests.length, waits]).toEqual([1, []])
   })
 
-  it.each<[string, Fault, object, number[], number]>([
-    ['succeeds', { status: 429, headers: { 'retry-after': '2' } }, {}, [2_000], 2],
-    [
-      'fails at once if Retry-After is too long',
-      { status: 429, headers: { 'retry-after': '120' } },
-      { retryAfter: 120 },
-      [],
-      1,
-    ],
-    [
-      'fails after three attempts',
-      { status: 429, body: refusal(429), times: 3 },
-      limited,
-      expect.any(Array),
-      3,
-    ],
-  ])('waits after 429, and %s', async (what, fault, expected, pauses, attempts) => {
-    provider.faults.add(fault)
-    if (what === 'succeeds') await mail.mailer().sendEmail(message())
-    else expect(await fail()).toMatchObject({ ...limited, ...expected })
-    expect([waits, requests.length]).toEqual([pauses, attempts])
+  it('is retried after a short rate limit, and fails after three attempts', async () => {
+    provider.faults.add({ status: 429, headers: { 'retry-after': '2' } })
+    await mail.mailer().sendEmail(message())
+    expect([waits, requests.length]).toEqual([[2_000], 2])
+    provider.faults.add({ status: 429, body: refusal(429), times: 3 })
+    expect(await fail()).toMatchObject(limited)
+    expect(requests).toHaveLength(5)
   })
 
   it('fails after three attempts without a connection, and was not sent', async () => {
     const cause = expect.objectContaining({ code: 'ECONNREFUSED' })
-    const facts = { cause, provider: { name: 'mailer', status: undefined } }
-    const stack = expect.stringMatching(/^MailError: The mail provider failed/)
-    expect(await fail({ baseUrl: await deadUrl() })).toMatchObject({
-      ...notNow,
-      status: 502,
-      ...facts,
-      stack,
-    })
+    const facts = { status: 502, cause, provider: { name: 'mailer', status: undefined } }
+    expect(await fail({ baseUrl: await deadUrl() })).toMatchObject({ ...notNow, ...facts })
     expect(waits).toHaveLength(2)
   })
 
@@ -120,10 +92,15 @@ describe('a send', () => {
     ['the status is 500 with a code', { status: 500, body: refusal(300), takesEffect: true }, 500, 1],
     ['the status is 503 with Retry-After', { status: 503, headers: { 'retry-after': '5' } }, 503, 0],
     ['a page came with 200', { html: true }, 200, 0],
-    ['200 came without a body', { empty: true }, 200, 1],
     ['half a response came', { truncate: true }, 200, 1],
     ['the response has no id', { status: 200, body: { ErrorCode: 0, MessageID: '' } }, 200, 0],
+    ['the response has an endless id', { status: 200, body: { MessageID: 'i'.repeat(501) } }, 200, 0],
     ['the response is about somebody else', { status: 200, body: { MessageID: '1', To: 'x@y.z' } }, 200, 0],
+    [
+      'the response is about endless others',
+      { status: 200, body: { MessageID: '1', To: 'ann@example.org,'.repeat(10_000) } },
+      ...[200, 0],
+    ],
     ['the response is too long', { status: 200, body: ' '.repeat(1_100_000), takesEffect: true }, 200, 1],
   ])('has an unknown outcome and is not retried if %s', async (_, fault, status, accepted) => {
     provider.faults.add(fault)
@@ -133,46 +110,28 @@ describe('a send', () => {
     expect([requests.length, provider.messages.length, waits]).toEqual([1, accepted, []])
   })
 
-  it('has an unknown outcome if its response never comes, or its signal fires before', async () => {
-    provider.faults.add({ hang: 'after', times: 2 })
-    const sending = () => fail({ fetch: provider.fetch, timeoutMs: 1_000 })
-    expect(await inFakeTime(sending, () => 1_000 * provider.calls.length)).toMatchObject(unknown)
-    expect([provider.calls.length, provider.messages.length, waits]).toEqual([1, 1, []])
-    const controller = new AbortController()
-    mail.atRequest(1, () => controller.abort())
-    const aborted = mail.mailer().sendEmail(message(), { signal: controller.signal })
-    expect(await failureOf(aborted)).toMatchObject(unknown)
-  })
-
   const left = new Error('the user left')
-  const taken = new IntegrationError('delivery_in_progress', 'The lease is lost.')
   it.each([
-    ['an error', { signal: AbortSignal.abort(left) }, { code: 'aborted', cause: left }],
-    [
-      'an IntegrationError',
-      { signal: AbortSignal.abort(taken) },
-      { name: 'IntegrationError', code: taken.code },
-    ],
-    [
-      'a time-out',
-      { signal: AbortSignal.abort(new DOMException('late', 'TimeoutError')) },
-      { code: 'provider_timeout' },
-    ],
+    ['its signal', { signal: AbortSignal.abort(left) }, { code: 'aborted', cause: left }],
     ['a deadline in the past', { deadline: 1 }, { code: 'provider_timeout', status: 504, retryable: true }],
   ])('does not leave if its call was ended before by %s', async (_, options, expected) => {
     const error = await failureOf(mail.mailer().sendEmail(message(), options))
     expect(error).toMatchObject({ ...expected, effect: 'none' })
     expect(requests).toEqual([])
   })
+
+  it('fails with a MailError also if the fetch of the caller throws', async () => {
+    const cause = new TypeError('No mock for POST /email')
+    const fetch = () => {
+      throw cause
+    }
+    const error = await fail({ fetch })
+    expect(error).toBeInstanceOf(MailError)
+    expect(error).toMatchObject({ ...notNow, cause })
+  })
 })
 
 describe('a read', () => {
-  it('is retried where a send is not', async () => {
-    provider.faults.add({ status: 503 }, { cut: 'before' })
-    await expect(mail.mailer().getServer()).resolves.toMatchObject({ id: 1, deliveryType: 'Sandbox' })
-    expect(requests.map(({ path }) => path)).toEqual(['/server', '/server', '/server'])
-  })
-
   it.each<[string, Fault, object, number]>([
     ['401', { status: 401 }, { code: 'credentials_rejected', retryable: false }, 1],
     ['408', { status: 408, times: 3 }, { code: 'provider_timeout', retryable: true }, 3],
@@ -193,37 +152,14 @@ describe('a read', () => {
 
   it('passes the filter of the statistics on, and returns the totals', async () => {
     await mail.mailer().sendEmail(message({ tag: 'a', messageStream: 'broadcast' }))
-    const stats = {
-      Bounced: 8,
-      BounceRate: 12.5,
-      SpamComplaints: 2,
-      SMTPApiErrors: 5,
-      WithReadTimeRecorded: 6,
-    }
-    provider.settings.stats = stats
+    provider.settings.stats = { Bounced: 8, BounceRate: 12.5, SpamComplaints: 2, SMTPApiErrors: 5 }
     const filter = { tag: 'a', fromDate: '2020-01-01', toDate: '2999-12-31', messageStream: 'broadcast' }
     const totals = await mail.mailer().getDeliveryStats(filter)
-    const rates = { bounceRate: 12.5, spamComplaintsRate: 200 }
-    const counts = { sent: 1, bounced: 8, spamComplaints: 2, smtpApiErrors: 5, withReadTimeRecorded: 6 }
-    expect(totals).toMatchObject({ ...counts, ...rates })
+    const counts = { sent: 1, bounced: 8, bounceRate: 12.5, spamComplaints: 2, smtpApiErrors: 5 }
+    expect(totals).toMatchObject({ ...counts, spamComplaintsRate: 200 })
     expect(Object.keys(totals)).toHaveLength(17)
     expect(provider.calls.at(-1)?.path).toBe(
       '/stats/outbound?tag=a&fromdate=2020-01-01&todate=2999-12-31&messagestream=broadcast',
     )
   })
-})
-
-it('is a MailError, also if the fetch of the caller fails in a way of its own', async () => {
-  const cause = new TypeError('No mock for POST /email')
-  const error = await failureOf(
-    mail
-      .mailer({
-        fetch: () => {
-          throw cause
-        },
-      })
-      .sendEmail(message()),
-  )
-  expect(error).toBeInstanceOf(MailError)
-  expect(error).toMatchObject({ ...notNow, cause })
 })

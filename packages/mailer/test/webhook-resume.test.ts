@@ -88,18 +88,6 @@ it('reports the call that was in flight when its host died as unknown, and sends
   expect((await first).status).toBe(409)
 })
 
-it('begins no call after its host began to stop, ends those under way, and sends the rest at the redelivery', async () => {
-  const store = memoryStore()
-  const stop = new AbortController()
-  atRequest(1, () => stop.abort())
-  const first = await deliver(handler({ store, stopping: stop.signal }), event, { id: 'evt_1' })
-  expect(first).toMatchObject({ status: 503, body: { code: 'shutting_down', retryable: true } })
-  expect(first.headers.get('retry-after')).toBe('1')
-  expect(requests).toHaveLength(1)
-  await deliverAgain(handler({ store }), event, { sent: 1_203, failed: 0, unknown: 0 })
-  sentOnce()
-})
-
 it.each([
   ['', {}],
   [' and its credentials are lost', { shared: {} }],
