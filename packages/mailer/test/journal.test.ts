@@ -95,35 +95,35 @@ it('refuses a message without a key, and one whose key comes twice or is too lon
 
 it('sends a message of unknown fate again only if the caller says so', async () => {
   const { send } = table()
-  provider.faults.add({ cut: 'after', times: 1 })
+  provider.faults.add({ cut: 'after' })
   const given = [keyed(0), keyed(1)]
   for (const _ of [1, 2]) expect((await send(given)).unknown).toBe(2)
-  const asked: string[] = []
-  const resend = ({ key, status }: MessageResult) => {
-    asked.push(`${key} ${status}`)
-    return key === 'row-1'
-  }
-  for (const options of [{ resend }, {}])
+  const asked: MessageResult[] = []
+  const resend = (result: MessageResult) => asked.push(result) === 2
+  for (const options of [{ resend }, { resend: async () => false }])
     expect(runs((await send(given, options)).results)).toBe('1 unknown,1 sent')
-  expect([asked, provider.messages.length]).toEqual([['row-0 unknown', 'row-1 unknown'], 3])
-  expect((await send(given, { resend: async () => false })).unknown).toBe(1)
+  expect(asked).toMatchObject([0, 1].map((at) => ({ key: `row-${at}`, status: 'unknown' })))
   await expect(send(given, { resend: () => expect.fail('resend has no idea') })).rejects.toThrow('no idea')
   expect(provider.messages).toHaveLength(3)
 })
 
 it('sends what the provider did not take for now in the next run, and a corrected message on request', async () => {
   const { send } = table()
-  const [inactive, fixed] = [
-    message({ key: 'row', to: addressOf(1) }),
-    message({ key: 'row', to: addressOf(7) }),
-  ]
   provider.inactive.add(addressOf(1))
   const body = [{ ErrorCode: 100, Message: 'Maintenance' }]
   provider.faults.add({ path: '/email/batch', status: 200, body })
-  expect((await send([inactive])).results[0]?.error).toMatchObject({ retryable: true })
-  expect((await send([inactive])).results[0]?.error).toMatchObject({ retryable: false })
+  for (const retryable of [true, false])
+    expect((await send([keyed(1)])).results).toMatchObject([{ status: 'failed', error: { retryable } }])
+  const fixed = keyed(1, { to: addressOf(7) })
   expect((await send([fixed])).failed).toBe(1)
   expect((await send([fixed], { resend: () => true })).sent).toBe(1)
+})
+
+it('sends the messages of a call that was refused as a whole in the next run', async () => {
+  const { rows, journal, send } = table()
+  const refused = failureOf(mail.mailer({ apiToken: 'revoked' }).sendEmails(messages(3), { journal }))
+  expect([(await refused).code, rows.size]).toEqual(['credentials_rejected', 0])
+  expect((await send(messages(3))).sent).toBe(3)
 })
 
 it('takes the record of a call back if the time was over once it was written, and sends it later', async () => {

@@ -73,27 +73,25 @@ describe('DEPLOYMENT_CREATED', () => {
     expect(requests.map(({ path: asked }) => asked)).toEqual(['/server'])
   })
 
-  it.each([
-    ['DEPLOYMENT_CREATED', {}],
-    ['FUNCTION_CALL', { functionCall: { name: 'getDeliveryStats' } }],
-  ])(
-    'sends the value of a variable to no base URL of a deployment that is not listed: %s',
-    async (name, call) => {
+  it('sends the value of a variable to no base URL of a deployment that is not listed', async () => {
+    const inputs = { ...dedicated, apiToken: '{{env.TENANT_TOKEN}}', baseUrl: webhook.url }
+    const outputs = { apiToken: 'dedicated-token', apiUrl: webhook.url, messageStream: 'outbound' }
+    const functionCall = { name: 'getDeliveryStats' }
+    const reach = (isListed: boolean) => {
+      const egress: Egress = { refuse: () => undefined, isListed: () => isListed, fetch }
       const environment = () => ({ value: 'dedicated-token' })
-      const inputs = { ...dedicated, apiToken: '{{env.TENANT_TOKEN}}', baseUrl: webhook.url }
-      const outputs = { apiToken: 'dedicated-token', apiUrl: webhook.url, messageStream: 'outbound' }
-      const reach = (isListed: boolean) => {
-        const egress: Egress = { refuse: () => undefined, isListed: () => isListed, fetch }
-        const handler = webhook.handler({ environment, baseUrl: 'http://nowhere.invalid', egress })
-        const carried = name === 'FUNCTION_CALL' ? { outputs } : {}
-        return deliver(handler, { name, deployment: { id: 'dep_1', inputs, ...carried }, ...call })
-      }
-      expect(await reach(false)).toMatchObject(refused('invalid_inputs', 'apiToken'))
-      expect(tokens()).toEqual([])
-      expect(await reach(true)).toMatchObject({ status: 200 })
-      expect(tokens()).toEqual(['dedicated-token'])
-    },
-  )
+      const handler = webhook.handler({ environment, baseUrl: 'http://nowhere.invalid', egress })
+      return deliver(handler, {
+        name: 'FUNCTION_CALL',
+        deployment: { id: 'dep_1', inputs, outputs },
+        functionCall,
+      })
+    }
+    expect(await reach(false)).toMatchObject(refused('invalid_inputs', 'apiToken'))
+    expect(tokens()).toEqual([])
+    expect(await reach(true)).toMatchObject({ status: 200 })
+    expect(tokens()).toEqual(['dedicated-token'])
+  })
 
   it.each([
     [{ serverType: 'dedicated' }, 'missing_credentials', 'apiToken'],
