@@ -36,33 +36,18 @@ async function failing(work: Promise<unknown>): Promise<{ error: unknown; result
   return { error, results: [...Object(error).results] }
 }
 
-/** Checks that every sent result has the id of the mail to its recipient, and returns the runs of the statuses. */
-function account(results: readonly MessageResult[]): string {
-  const ids = new Map(provider.messages.map(({ to, messageId }) => [to[0], messageId]))
-  for (const { index, status, messageId } of results)
-    if (status === 'sent') expect(messageId).toBe(ids.get(addressOf(index)))
-  return runs(results)
-}
-
-/** Changes the provider’s answer to a batch on its way back. */
-function withAnswer(change: (items: object[]) => unknown): typeof fetch {
-  return async (input, init) => {
-    const response = await fetch(input, init)
-    return Response.json(change(await response.json()))
-  }
-}
-
 describe('a batch', () => {
   it('of 1,203 messages leaves in three calls, and has a result for each, in the order given', async () => {
     const seen: unknown[] = []
     const onProgress = (progress: unknown) => seen.push(progress)
     const batch = await mail.mailer({ concurrency: 1 }).sendEmails(messages(1_203), { onProgress })
-    expect([sizes(requests), account(batch.results)]).toEqual([[500, 500, 203], '1203 sent'])
+    expect([sizes(requests), runs(batch.results)]).toEqual([[500, 500, 203], '1203 sent'])
     const { messageId, submittedAt = '' } = provider.messages[0] ?? {}
     const time = new Date(submittedAt).toISOString()
     const first = { index: 0, key: 'row-0', to: addressOf(0), status: 'sent', messageId, submittedAt: time }
     expect(batch.results[0]).toEqual({ ...first, rejected: [], error: null })
-    expect(batch.results.map(({ index }) => index)).toEqual(messages(1_203).map((_, index) => index))
+    const ids = provider.messages.map(({ messageId }, index) => ({ index, messageId }))
+    expect(batch.results.map(({ index, messageId }) => ({ index, messageId }))).toEqual(ids)
     const counts = { failed: 0, unknown: 0 }
     expect(seen).toEqual([500, 1_000, 1_203].map((sent) => ({ done: sent, sent, ...counts })))
     expect(batch).toMatchObject({ sent: 1_203, ...counts })
@@ -117,9 +102,9 @@ describe('an answer to a batch', () => {
     ],
   ])('%s means what it certainly says', async (_, answer, expected) => {
     const given = messages(5).map((each, at) => ({ ...each, to: `Ann <A${at}@Example.org>`, cc: 'b@b.co' }))
-    const mailer = mail.mailer({ fetch: withAnswer(answer) })
-    const { results } = await mailer.sendEmails(given)
-    expect(runs(results)).toBe(expected)
+    const changing: typeof fetch = async (input, init) =>
+      Response.json(answer(await (await fetch(input, init)).json()))
+    expect(runs((await mail.mailer({ fetch: changing }).sendEmails(given)).results)).toBe(expected)
   })
 })
 
@@ -129,14 +114,10 @@ describe('a batch that ends early', () => {
     if (done >= 1_000) throw broken
   }
 
-  it.each<[string, () => Promise<unknown>]>([
-    ['its source', () => mail.mailer().sendEmails(source(5_600, broken).messages)],
-    ['onProgress', () => mail.mailer().sendEmails(messages(3_000), { onProgress: twice })],
-    [
-      'onProgress, later,',
-      () => mail.mailer().sendEmails(messages(3_000), { onProgress: async (done) => twice(done) }),
-    ],
-  ])('throws what %s throws, with the result of each mail that left', async (_, send) => {
+  it.each([
+    ['source', () => mail.mailer().sendEmails(source(5_600, broken).messages)],
+    ['onProgress', () => mail.mailer().sendEmails(messages(3_000), { onProgress: async (at) => twice(at) })],
+  ])('throws what its %s throws, with the result of each mail that left', async (_, send) => {
     const { error, results } = await failing(send())
     expect(error).toBe(broken)
     const sent = results.filter(({ status }) => status === 'sent')
@@ -160,7 +141,7 @@ describe('a batch that ends early', () => {
   it('by a refused token in the middle fails the rest of a list, and makes no other call', async () => {
     provider.faults.add({ skip: 2, times: 100, ...noToken })
     const { results } = await mail.mailer({ concurrency: 1 }).sendEmails(messages(5_000))
-    expect([account(results), requests.length]).toEqual(['1000 sent,4000 failed', 3])
+    expect([runs(results), requests.length]).toEqual(['1000 sent,4000 failed', 3])
   })
 
   it.each([() => ({ done: true }), () => expect.fail('closed'), () => new Promise(() => {})])(
@@ -169,15 +150,11 @@ describe('a batch that ends early', () => {
       provider.faults.add({ skip: 2, times: 100, ...noToken })
       const { messages } = source()
       const endless = { [Symbol.asyncIterator]: () => ({ next: () => messages.next(), return: close }) }
-      const { error, results } = await failing(
-        Reflect.apply(mail.mailer({ concurrency: 1 }).sendEmails, undefined, [endless]),
-      )
+      const { sendEmails } = mail.mailer({ concurrency: 1 })
+      const { error, results } = await failing(Reflect.apply(sendEmails, undefined, [endless]))
       expect(error).toMatchObject({ code: 'credentials_rejected', effect: 'unknown', retryable: false })
-      expect([isMailError(error), account(results).startsWith('1000 sent,'), requests.length]).toEqual([
-        true,
-        true,
-        3,
-      ])
+      expect([isMailError(error), requests.length]).toEqual([true, 3])
+      expect(runs(results)).toMatch(/^1000 sent,/)
     },
   )
 
@@ -205,19 +182,14 @@ describe('a stream', () => {
     const calls = mail.hold()
     const stream = mail.mailer({ fetch: calls.fetch }).streamEmails(messages(1_500))
     const first = Array.from({ length: 501 }, () => stream.next())
-    await calls.answer(1)
-    await calls.answer(1)
+    for (const _ of ['first call', 'second call']) await calls.answer(1)
     await Promise.all(first)
     // The third call.
     await calls.arrived(1)
-    let isOver = false
-    const stopped = stream.return?.().then(() => {
-      isOver = true
-    })
-    await idle()
-    expect(isOver).toBe(false)
+    const stopped = stream.return?.().then(() => 'over')
+    expect(await Promise.race([stopped, idle().then(() => 'awaits')])).toBe('awaits')
     await calls.answer(1)
-    await stopped
+    expect(await stopped).toBe('over')
   })
 
   it('throws the error of its source, or why it ended, after the results before it', async () => {

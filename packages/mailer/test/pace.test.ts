@@ -281,17 +281,6 @@ describe('while the provider is away, a batch', () => {
     expect(runs(results)).toBe('500 unknown,1 sent')
   })
 
-  it('that is stopped awaits the calls in flight, and leaves the rest', async () => {
-    const calls = hold()
-    const stop = new AbortController()
-    const batch = mail.mailer({ fetch: calls.fetch }).sendEmails(messages(2_000), { stop: stop.signal })
-    await calls.answer(1)
-    await calls.arrived(2)
-    stop.abort()
-    await calls.answer(2)
-    expect(runs((await batch).results)).toBe('1500 sent,500 failed')
-  })
-
   it.each([
     [{ path: '/email/batch', ...page }, '500 unknown,500 failed'],
     [{ skip: 1, ...limit('1') }, '500 sent,500 failed'],

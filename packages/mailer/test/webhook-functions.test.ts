@@ -218,13 +218,11 @@ describe('sendEmails', () => {
   })
 })
 
-describe('getDeliveryStats', () => {
-  it('counts the mail that the filter selects', async () => {
-    await call('sendEmail', { ...mail, tag: 'a', trackOpens: true })
-    await call('sendEmail', { ...mail, tag: 'b' })
-    const filter = { tag: 'a', fromDate: '2020-01-01', messageStream: 'outbound' }
-    expect((await call('getDeliveryStats', filter)).body).toEqual({
-      result: { sent: 1, bounced: 0, bounceRate: 0, spamComplaints: 0, opens: 0, tracked: 1 },
-    })
-  })
+it('getDeliveryStats counts the mail that the filter selects', async () => {
+  await call('sendEmail', { ...mail, tag: 'a', trackOpens: true })
+  await call('sendEmail', { ...mail, tag: 'b' })
+  const filter = { tag: 'a', fromDate: '2020-01-01', messageStream: 'outbound' }
+  const { body } = await call('getDeliveryStats', filter)
+  const none = { bounced: 0, bounceRate: 0, spamComplaints: 0, opens: 0 }
+  expect(body).toEqual({ result: { sent: 1, tracked: 1, ...none } })
 })
