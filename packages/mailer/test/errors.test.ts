@@ -85,6 +85,7 @@ describe('a send', () => {
     expect(waits).toHaveLength(2)
   })
 
+  const endless = 'ann@example.org,'.repeat(10_000)
   it.each<[string, Fault, number | undefined, number]>([
     ['the connection broke before the provider accepted it', { cut: 'before' }, undefined, 0],
     ['the connection broke during the response', { cut: 'during' }, 200, 1],
@@ -96,11 +97,7 @@ describe('a send', () => {
     ['the response has no id', { status: 200, body: { ErrorCode: 0, MessageID: '' } }, 200, 0],
     ['the response has an endless id', { status: 200, body: { MessageID: 'i'.repeat(501) } }, 200, 0],
     ['the response is about somebody else', { status: 200, body: { MessageID: '1', To: 'x@y.z' } }, 200, 0],
-    [
-      'the response is about endless others',
-      { status: 200, body: { MessageID: '1', To: 'ann@example.org,'.repeat(10_000) } },
-      ...[200, 0],
-    ],
+    ['the response is about endless others', { status: 200, body: { MessageID: '1', To: endless } }, 200, 0],
     ['the response is too long', { status: 200, body: ' '.repeat(1_100_000), takesEffect: true }, 200, 1],
   ])('has an unknown outcome and is not retried if %s', async (_, fault, status, accepted) => {
     provider.faults.add(fault)
