@@ -119,8 +119,8 @@ describe('the inputs of a deployment', () => {
   }
 
   it.each([
-    ['label', 'is longer than 65,536 characters', { label: 'x'.repeat(65_537) }],
-    ['label', 'is longer than 65,536 characters', { label: '{{env.A}}'.repeat(100) }],
+    ['labels[0]', 'is longer than 65,536 characters', { labels: ['x'.repeat(65_537)] }],
+    ['labels[0]', 'is longer than 65,536 characters', { labels: ['{{env.A}}'.repeat(100)] }],
     ['contacts', 'may have 10,000 entries, but has 10,001', { contacts: repeat(10_001, 0) }],
   ])('are refused at %s if they are too large: %s', async (name, message, inputs) => {
     const errors = [{ path: `deployment.inputs.${name}`, message }]

@@ -2,18 +2,14 @@ import {
   asksFor,
   createWebhookHandler,
   defineIntegration,
-  type EnvironmentLookup,
   environmentReference,
-  functionArguments,
-  type Handlers,
   secret,
   token,
 } from '@org/core'
 import { toManifest } from '@org/core/hosting'
-import { connectPlatform, createPlatformEmulator, deliver } from '@org/core/testing'
-import { describe, expect, expectTypeOf, it } from 'vitest'
+import { connectPlatform } from '@org/core/testing'
+import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import type { EventTraits } from '../src/contract/event.ts'
 import { referencePaths, secretPaths } from '../src/contract/marks.ts'
 import { bare } from './fixtures.ts'
 
@@ -84,11 +80,12 @@ describe('a definition', () => {
         },
         mail: { ...call, aliases: ['send'] },
       },
+      metrics: { sent: { description: 'x' } },
       downloads: ['.env.local'],
       metric: {},
     } as const
     expect(faultsOf(() => defineIntegration(wrong)).split('\n  ')).toEqual([
-      'The integration “No Route” has 12 faults:',
+      'The integration “No Route” has 13 faults:',
       'name expected lower-case words joined by hyphens',
       'metric is not known here; the nearest name is “metrics”',
       expect.stringMatching(/^inputs\.when\.\* is a date/),
@@ -100,8 +97,20 @@ describe('a definition', () => {
       expect.stringMatching(/^functions\.send\.result\.size is a bigint/),
       'functions.mail has the name “send”, as another function has',
       'functions need the event FUNCTION_CALL',
+      'metrics need the event METRIC_UPDATE',
       'downloads need the event DOWNLOAD_STARTED',
     ])
+  })
+
+  it('is refused with an event, or a field of a function, that does not exist', () => {
+    const wrong = {
+      ...bare,
+      events: ['DEPLOYMENT_PAUSED'],
+      functions: { send: { ...call, resumeable: true } },
+    }
+    const faults = faultsOf(() => Reflect.apply(defineIntegration, undefined, [wrong]))
+    expect(faults).toContain('events[0] expected one of "DEPLOYMENT_CREATED"')
+    expect(faults).toContain('functions.send.resumeable is not known here')
   })
 
   it('makes no handler if a handler, a method of the platform or the verifier is missing', () => {
@@ -150,69 +159,4 @@ describe('a definition', () => {
     expect('pk_1').not.toMatch(new RegExp(key.pattern))
     expect([key.minLength, urls.items.format]).toEqual([undefined, undefined])
   })
-})
-
-it('a secret at any depth is in no log, callback, problem or record, and its output is told as a path', async () => {
-  const platform = createPlatformEmulator()
-  const record = platform.addDeployment({ id: 'dep_1' })
-  const lines: unknown[] = []
-  const connection = z.object({ uri: password, region: z.string() })
-  const definition = defineIntegration({
-    ...bare,
-    events: ['DEPLOYMENT_CREATED', 'FUNCTION_CALL'],
-    inputs: z.object({ database: z.object({ password: environmentReference(password) }) }),
-    outputs: z.object({ connection, keys: z.array(password), region: z.string() }),
-    functions: {
-      rotate: {
-        ...call,
-        effectful: true,
-        arguments: functionArguments({ users: z.array(z.object({ password })) }),
-        result: z.array(z.object({ key: password })),
-      },
-    },
-  })
-  const handlers = {
-    async created({ database }, { log }) {
-      log.info(`Connects with ${database.password}, and made secret-uri and`, { keys: ['secret-key'] })
-      return { connection: { uri: 'secret-uri', region: 'eu' }, keys: ['secret-key'], region: 'eu' }
-    },
-    functions: {
-      async rotate({ users }, { log }) {
-        log.info(`Rotates ${users[0]?.password} to secret-result`)
-        return [{ key: 'secret-result' }]
-      },
-    },
-  } satisfies Handlers<typeof definition>
-  const environment: EnvironmentLookup = () => ({ value: 'the-value-of-the-host' })
-  const handle = createWebhookHandler(definition, handlers, {
-    platform: connectPlatform(platform.fetch),
-    verify: 'none',
-    environment,
-    logger: (...line) => lines.push(line),
-  })
-  const inputs = { database: { password: '{{env.PASSWORD}}' } }
-  const created = { name: 'DEPLOYMENT_CREATED', deployment: { id: 'dep_1', inputs } }
-  const functionCall = { name: 'rotate', arguments: { users: [{ password: 'secret-argument' }] } }
-  const responses = []
-  for (const event of [created, { name: 'FUNCTION_CALL', functionCall }])
-    for (const _ of [1, 2]) responses.push((await deliver(handle, event, { id: event.name })).body)
-  const outputs = { connection: { uri: 'secret-uri', region: 'eu' }, keys: ['secret-key'], region: 'eu' }
-  expect(responses).toEqual([
-    { status: 'running', outputs },
-    { status: 'running', outputs: { region: 'eu' } },
-    { result: [{ key: 'secret-result' }] },
-    { result: [{ key: '[redacted]' }] },
-  ])
-  expect(record).toMatchObject({ outputs, sensitive: ['connection.uri', 'keys.*'] })
-  expect(JSON.stringify([lines, record.logs])).toContain('Connects with [redacted], and made')
-  expect(JSON.stringify([lines, record.logs])).not.toMatch(/secret-|the-value/)
-})
-
-// The compiler checks it; it does nothing at run time.
-it('an event publishes only if its traits claim a deployment that was not deleted', () => {
-  type Claimed = { claims: 'deployment'; status: { done: 'running'; failed: 'failed' }; inputs: 'platform' }
-  expectTypeOf<Claimed & { publishes: true; life: 'needed' }>().toExtend<EventTraits>()
-  expectTypeOf<Claimed & { publishes: true; life: 'any' }>().not.toExtend<EventTraits>()
-  type Unclaimed = Omit<Claimed, 'claims'> & { claims: 'nothing'; publishes: true; life: 'needed' }
-  expectTypeOf<Unclaimed>().not.toExtend<EventTraits>()
 })

@@ -8,7 +8,7 @@ import {
   greeter,
   type Host,
   type ProviderCall,
-  sessionKey,
+  session,
   token,
 } from './fixtures.ts'
 
@@ -196,8 +196,8 @@ describe('a reference in an input', () => {
   it('is a secret also in an input that is none, until it is published as an output that is none', async () => {
     const host = createHost({ environment })
     for (const _ of ['first', 'replayed']) {
-      const { body } = await createWith(host, { token, label: '{{env.TENANT}}' }, 'evt_1')
-      expect(body).toMatchObject({ outputs: { label: value } })
+      const { body } = await createWith(host, { token, labels: ['{{env.TENANT}}'] }, 'evt_1')
+      expect(body).toMatchObject({ outputs: { labels: [value] } })
     }
     const logs = JSON.stringify([host.lines, host.record()?.logs])
     expect(logs).toContain('Labelled [redacted].')
@@ -229,9 +229,9 @@ describe('the outputs of a deployment', () => {
     }
     const host = createHost({ provider })
     await createWith(host, { token, region: 'us' })
-    expect(host.record()?.sensitive).toEqual(['token', 'sessionKey'])
+    expect(host.record()?.sensitive).toEqual(['token', 'session.keys.*'])
     await deleteWith(host, { region: 'eu' })
-    expect(outputs).toEqual({ token, region: 'eu', sessionKey })
+    expect(outputs).toEqual({ token, region: 'eu', session })
   })
 
   it('are absent if neither has them, and the handler decides', async () => {
@@ -263,11 +263,12 @@ describe('the outputs of a deployment', () => {
   it('stay out of a problem as soon as they exist', async () => {
     const platform = connectPlatform(createHost().platform.fetch)
     const setOutputs: typeof platform.setOutputs = async (_, { outputs }) => {
-      throw new IntegrationError('platform_unavailable', `Refused ${outputs.sessionKey}.`)
+      throw new IntegrationError('platform_unavailable', `Refused ${JSON.stringify(outputs.session)}.`)
     }
     const host = createHost({ platform: { ...platform, setOutputs } })
     const { body } = await createWith(host, { token, region: 'us' })
-    expect(body).toMatchObject({ code: 'platform_unavailable', detail: 'Refused [redacted].' })
+    const detail = 'Refused {"keys":["[redacted]"],"hours":8}.'
+    expect(body).toMatchObject({ code: 'platform_unavailable', detail })
   })
 
   it('stay out of the log if they came from the platform, at any depth', async () => {

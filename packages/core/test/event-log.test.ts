@@ -228,27 +228,22 @@ describe('a line of a log', () => {
 })
 
 // The host's tests of metrics hold the rest.
-it('an observer learns of a call that is a Request its method, and whether it uses a secret of the host', async () => {
-  const seen: unknown[] = []
+it('an observer learns of a call that is a Request where it goes, and whether it uses a secret of the host', async () => {
+  let seen: unknown
   const host = createHost({
     secrets: ['secret-of-the-host'],
     observer: {
       call(call, send) {
-        seen.push([call.to, call.method, call.url, call.usesHostSecret()])
+        seen = [call.to, call.method, call.url, call.usesHostSecret()]
         return send()
       },
     },
     async provider(_, { fetch }) {
       const headers = { authorization: 'Bearer secret-of-the-host' }
       await fetch(new Request('http://provider.test/', { method: 'POST', headers }))
-      await fetch('http://provider.test/', { headers: { authorization: 'Bearer another' } })
     },
     fetch: async () => new Response(),
   })
-  await deliver(host.handle, { ...greet, deployment })
-  expect(seen).toEqual([
-    ['provider', 'POST', 'http://provider.test/', true],
-    ['provider', 'GET', 'http://provider.test/', false],
-  ])
-  expect(lastLine(host)?.facts).toMatchObject({ providerCalls: 2 })
+  await deliver(host.handle, greet)
+  expect(seen).toEqual(['provider', 'POST', 'http://provider.test/', true])
 })

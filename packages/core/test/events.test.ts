@@ -198,20 +198,13 @@ it('a metric that is not a number fails its event, and is not reported', async (
   expect(writes()).not.toContain('POST /deployments/dep_1/metrics')
 })
 
-it.each([false, true])(
-  'for a deployment that the platform lost, DEPLOYMENT_CREATED is discarded; fails: %s',
-  async (fails) => {
-    const host = createHost({
-      provider: async ({ action }) => {
-        if (fails && action === 'discard') throw new IntegrationError('provider_error', 'It is away.')
-      },
-    })
-    host.platform.removeDeployment('dep_1')
-    const failed = { status: 502, body: { code: 'provider_error' } }
-    const ignored = { status: 200, body: { status: 'ignored' } }
-    expect(await deliver(host.handle, created)).toMatchObject(fails ? failed : ignored)
-    expect(host.lines.at(-1)?.facts).toMatchObject({ outcome: fails ? 'failed' : 'ignored' })
-    expect(host.writes()).not.toContain('PUT /deployments/dep_1/status running')
-    expect(host.providerCalls.map(({ action }) => action)).toEqual(['connect', 'discard'])
-  },
-)
+it('a creation that can’t be discarded for a deployment that the platform lost fails', async () => {
+  const host = createHost({
+    provider: async ({ action }) => {
+      if (action === 'discard') throw new IntegrationError('provider_error', 'It is away.')
+    },
+  })
+  host.platform.removeDeployment('dep_1')
+  expect((await deliver(host.handle, created)).body).toMatchObject({ code: 'provider_error' })
+  expect(host.writes()).not.toContain('PUT /deployments/dep_1/status running')
+})

@@ -36,13 +36,16 @@ export const greeter = defineIntegration({
     token: environmentReference(secret(z.string().min(1).max(100))).optional(),
     region: z.enum(['eu', 'us']).default('eu'),
     contacts: z.array(z.object({ name: z.string() })).optional(),
-    label: environmentReference(z.string()).optional(),
+    labels: z.array(environmentReference(z.string())).optional(),
   }),
   outputs: z.object({
     token: secret(z.string()),
     region: z.string(),
-    sessionKey: secret(z.string()).optional().describe('Only in the region us.'),
-    label: z.string().optional(),
+    session: z
+      .object({ keys: z.array(secret(z.string())), hours: z.int() })
+      .optional()
+      .describe('Only in the region us.'),
+    labels: z.array(z.string()).optional(),
   }),
   functions: {
     sendGreeting: {
@@ -52,11 +55,11 @@ export const greeter = defineIntegration({
       arguments: functionArguments({ to: z.string(), password: secret(z.string()).optional() }),
       result: z.object({ id: z.string() }),
     },
-    issueKey: {
-      description: 'Makes a key.',
+    issueKeys: {
+      description: 'Makes a key for each person.',
       effectful: true,
-      arguments: functionArguments({}),
-      result: z.object({ key: secret(z.string()) }),
+      arguments: functionArguments({ people: z.array(z.object({ password: secret(z.string()) })) }),
+      result: z.array(z.object({ key: secret(z.string()) })),
     },
     countGreetings: {
       description: 'Counts.',
@@ -87,12 +90,13 @@ const tokenOf = async ({ deployment }: HandlerContext) => (await deployment?.out
 
 const createHandlers = (provider: Provider) =>
   ({
-    async created({ token, region, label }, context) {
+    async created({ token, region, labels }, context) {
       if (token === undefined) throw new IntegrationError('missing_credentials', 'There is no token.')
       await provider({ action: 'connect', token }, context)
       context.log.info(`Connected with ${token}.`, { region })
-      if (label) context.log.info(`Labelled ${label}.`)
-      return { token, region, ...(label ? { label } : {}), ...(region === 'us' ? { sessionKey } : {}) }
+      if (labels) context.log.info(`Labelled ${labels}.`)
+      if (region === 'us') context.log.info(`Opened a session with ${session.keys}.`, session)
+      return { token, region, labels, session: region === 'us' ? session : undefined }
     },
     async discard(_, context) {
       await provider({ action: 'discard' }, context)
@@ -115,7 +119,10 @@ const createHandlers = (provider: Provider) =>
         await provider({ action: 'greet', to, token: await tokenOf(context) }, context)
         return { id: `greeting-to-${to}` }
       },
-      issueKey: async () => ({ key: issuedKey }),
+      async issueKeys({ people }, { log }) {
+        log.info(`Made ${issuedKey} for ${people.map(({ password }) => password)}.`)
+        return people.map(() => ({ key: issuedKey }))
+      },
       async countGreetings(_, context) {
         await provider({ action: 'count' }, context)
         return { count: 3 }
@@ -125,7 +132,7 @@ const createHandlers = (provider: Provider) =>
 
 export const token = 'token-4f9a1c77'
 export const issuedKey = 'key-of-the-vault'
-export const sessionKey = 'session-key-of-us'
+export const session = { keys: ['session-key-of-us'], hours: 8 }
 
 export const deployment = { id: 'dep_1' }
 export const outputs = { token, region: 'eu' }
@@ -176,24 +183,8 @@ export function createHost({
   return { handle, platform, providerCalls, lines, writes, record: () => platform.deployments.get('dep_1') }
 }
 
-/** A provider that fails with an error: at every call, or at its first calls. */
-export function failing(error: unknown, times = Number.POSITIVE_INFINITY) {
-  let failed = 0
-  return async () => {
-    failed += 1
-    if (failed <= times) throw error
-  }
-}
-
-/** A provider that works until the test lets it finish. */
-export function slowProvider() {
-  const [begun, finished] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const provider = () => {
-    begun.resolve()
-    return finished.promise
-  }
-  return { provider, begun: begun.promise, finish: finished.resolve }
-}
+/** A provider that fails with an error at every call. */
+export const failing = (error: unknown) => () => Promise.reject(error)
 
 const away = () => Promise.reject(new Error('connect ECONNREFUSED'))
 /** A store that can’t be reached. */

@@ -31,12 +31,6 @@ async function openBroken() {
   return opened
 }
 
-it('makes no read for an account whose changes have a known outcome', async () => {
-  const { state, change } = open()
-  for (const outcome of ['made', 'unmade', 'made'] as const) expect(await change(outcome)).toBe(outcome)
-  expect(state.probes).toBe(0)
-})
-
 it('lets no change through after an unknown outcome until a read succeeds, and reads once a second', async () => {
   const { state, change } = await openBroken()
   state.reads = false

@@ -2,7 +2,7 @@ import { createConcurrencyLimit, type HandlerContext } from '@org/core'
 import { breathe } from '@org/core/http'
 import { deliver } from '@org/core/testing'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { calling, createHost, deployment, type ProviderCall, post, slowProvider } from './fixtures.ts'
+import { calling, createHost, deployment, type ProviderCall, post } from './fixtures.ts'
 
 const { functionCall, name } = calling('count')
 const readOf = (id: string) => ({ name, functionCall, deployment: { id, inputs: {} } })
@@ -12,7 +12,8 @@ const overloaded = { status: 503, body: { code: 'overloaded', retryable: true } 
 
 /** A host with a limit of events, and a provider and servers that hold every call until `finish`. */
 function createBusyHost(most: number, options: Parameters<typeof createHost>[0] = {}) {
-  const { provider, finish } = slowProvider()
+  const { promise, resolve: finish } = Promise.withResolvers<void>()
+  const provider = () => promise
   const limit = createConcurrencyLimit(most)
   const egress = { refuse: () => undefined, fetch: () => provider().then(() => new Response()) }
   const host = createHost({ limit, provider, egress, bodyLimit: 10 * MEBIBYTE, ...options })

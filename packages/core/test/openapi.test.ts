@@ -40,7 +40,7 @@ describe('the OpenAPI document', () => {
     expect(schemaOf(document, 'GreeterSendGreetingArguments')).toMatchObject({ properties: { password } })
     const properties = { token: { sensitive: true }, region: { type: 'string' } }
     expect(schemaOf(document, 'GreeterOutputs')).toMatchObject({ properties, required: ['region'] })
-    for (const name of ['GreeterOutputs', 'GreeterIssueKeyResult'])
+    for (const name of ['GreeterOutputs', 'GreeterIssueKeysResult'])
       expect(JSON.stringify(schemaOf(document, name))).not.toContain('writeOnly')
   })
 
@@ -83,7 +83,7 @@ it('the manifest of an integration marks its secrets, its references and its eff
   expect(manifest).toMatchObject({
     webhook: '/greeter/webhook',
     events: ['WEBHOOK_CHALLENGE', ...greeter.events],
-    sensitiveOutputs: ['token', 'sessionKey'],
+    sensitiveOutputs: ['token', 'session.keys.*'],
     inputs: { type: 'object', properties: { token, region: { enum: ['eu', 'us'], default: 'eu' } } },
     outputs: { required: ['token', 'region'] },
     functions: {

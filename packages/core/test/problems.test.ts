@@ -151,7 +151,7 @@ describe('the words of a provider', () => {
     const said = `${secret}, Lovelace, ${btoa(`user:${secret}`)}`
     const functions = {
       sendGreeting: async () => ({ id: said }),
-      issueKey: async () => ({ key: said }),
+      issueKeys: async () => [{ key: said }],
       countGreetings: async () => ({ count: 0 }),
     }
     const { handle } = createHost({ secrets: [secret], handlers: { functions } })

@@ -13,8 +13,9 @@ import {
   deleted,
   failing,
   issuedKey,
-  outputs,
   type ProviderCall,
+  session,
+  token,
 } from './fixtures.ts'
 import format4 from './format-4.json' with { type: 'json' }
 
@@ -122,21 +123,31 @@ describe('a recorded response', () => {
     expect(host.providerCalls).toHaveLength(1)
   })
 
-  it('has the outputs of a deployment that are not secret', async () => {
-    const { handle } = createHost()
-    for (const known of [outputs, { region: 'eu' }])
-      expect((await deliver(handle, created, { id })).body).toEqual({ status: 'running', outputs: known })
+  it('has the outputs of a deployment that hold no secret at any depth, nor has the log one', async () => {
+    const { handle, record, lines } = createHost()
+    const inUs = { ...created, deployment: { id: 'dep_1', inputs: { token, region: 'us' } } }
+    for (const outputs of [{ token, region: 'us', session }, { region: 'us' }])
+      expect((await deliver(handle, inUs, { id })).body).toEqual({ status: 'running', outputs })
+    expect(record()?.logs.at(-1)).toMatchObject({
+      message: 'Opened a session with [redacted].',
+      data: { keys: ['[redacted]'] },
+    })
+    expect(JSON.stringify(lines)).not.toContain(session.keys[0])
   })
 
   it('and its log hold no secret of an argument or a result', async () => {
     const provider = failing(new IntegrationError('provider_rejected', 'Refused the word pass-word-1.'))
     const host = createObserved({ provider })
-    const issue = () => deliver(host.handle, calling('issueKey'), { id })
-    expect((await issue()).body).toEqual({ result: { key: issuedKey } })
-    expect((await issue()).body).toEqual({ result: { key: '[redacted]' } })
+    const issue = {
+      ...calling('issueKeys', { people: [{ password: 'pass-word-2' }] }),
+      deployment: { id: 'dep_1' },
+    }
+    for (const key of [issuedKey, '[redacted]'])
+      expect((await deliver(host.handle, issue, { id })).body).toEqual({ result: [{ key }] })
+    expect(host.record()?.logs).toMatchObject([{ message: 'Made [redacted] for [redacted].' }])
     await deliver(host.handle, calling('greet', { to: 'Ada', password: 'pass-word-1' }), { id: 'evt_2' })
     expect(host.recorded).toHaveLength(2)
-    expect(JSON.stringify([host.written, host.lines])).not.toMatch(/key-of-the-vault|pass-word-1/)
+    expect(JSON.stringify([host.written, host.lines])).not.toMatch(/key-of-the-vault|pass-word/)
   })
 })
 
