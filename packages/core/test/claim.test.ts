@@ -1,21 +1,12 @@
 /** The claim of an event while its handler works. The random lives in `lives/` show what a holder does that lost it. */
-import {
-  createWebhookHandler,
-  type DeliveryStore,
-  type HandlerContext,
-  IntegrationError,
-  memoryStore,
-} from '@org/core'
-import { connectPlatform, createPlatformEmulator, deliver } from '@org/core/testing'
+import { type DeliveryStore, type HandlerContext, IntegrationError, memoryStore } from '@org/core'
+import { deliver } from '@org/core/testing'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import * as z from 'zod'
 import {
-  bare,
   created,
   createHost,
   deleted,
   greet,
-  greeter,
   inFakeTime,
   outputs,
   type ProviderCall,
@@ -120,25 +111,6 @@ describe('the intent to change something', () => {
     })
     await deliver(host.handle, { ...greet, deployment: { id: 'dep_1', outputs } }, { id })
     expect([taken, host.writes()]).toEqual([expected, ['POST /deployments/dep_1/logs']])
-  })
-
-  it('stays if the host can’t record the result of a call that left: it is not repeated', async () => {
-    const fetch = vi.fn(ok)
-    const sendGreeting = { ...greeter.functions.sendGreeting, result: z.any() }
-    const send = async (_: unknown, context: HandlerContext) => {
-      await context.fetch(url, { method: 'POST' })
-      // No JSON has it.
-      return 1n
-    }
-    const handle = createWebhookHandler(
-      { ...bare, events: ['FUNCTION_CALL'], functions: { sendGreeting } },
-      { functions: { sendGreeting: send } },
-      { platform: connectPlatform(createPlatformEmulator().fetch), verify: 'none', fetch, logger: () => {} },
-    )
-    await deliver(handle, greet, { id })
-    const { body } = await deliver(handle, greet, { id })
-    expect(body).toMatchObject({ code: 'outcome_unknown', retryable: false })
-    expect(fetch).toHaveBeenCalledTimes(1)
   })
 })
 
