@@ -55,7 +55,7 @@ type Body = keyof MessageBodies
 type Head = Exclude<keyof MessageFields, 'attachments' | 'key'>
 
 /** The fields of a message’s head. On the wire, each name begins with a capital letter. */
-const head: Record<Head, Reader> = {
+export const head: Record<Head, Reader> = {
   to: recipients,
   cc: recipients,
   bcc: recipients,

@@ -5,18 +5,17 @@
  */
 import type { FieldError } from '@org/core/errors'
 import { parseAddress } from './address.ts'
+import { head } from './compose.ts'
 import { isRecord, readField } from './fields.ts'
 import { MailError } from './mail-error.ts'
-
-const DEFAULTS = ['tag', 'metadata', 'trackOpens', 'trackLinks', 'headers', 'replyTo']
 
 /** Tests of an option’s value, by what the value must be. */
 const tests = {
   'a string': (value: unknown) => typeof value === 'string',
   'a function': (value: unknown) => typeof value === 'function',
   'an object': isRecord,
-  'an object of tag, metadata, trackOpens, trackLinks, headers and replyTo alone': (value: unknown) =>
-    isRecord(value) && Object.keys(value).every((name) => DEFAULTS.includes(name)),
+  'an object of message fields but bodies and files': (value: unknown) =>
+    isRecord(value) && Object.keys(value).every((name) => Object.hasOwn(head, name)),
   'an object with read and write': (value: unknown) => isRecord(value) && Boolean(value.read && value.write),
   'a number above 0': (value: unknown) => typeof value === 'number' && value > 0,
   'an AbortSignal': (value: unknown) => typeof readField(value, 'addEventListener') === 'function',
@@ -58,7 +57,7 @@ export const mailerRules: Rules = {
   concurrency: 'a number above 0',
   headers: 'HTTP headers by name',
   tokenHeader: 'the name of a header',
-  defaults: 'an object of tag, metadata, trackOpens, trackLinks, headers and replyTo alone',
+  defaults: 'an object of message fields but bodies and files',
 }
 
 /** The rules of each call’s options. */

@@ -215,7 +215,7 @@ describe('invalid options', () => {
     ['headers', { 'bad name': 'x' }],
     ['headers', new Headers({ 'x-gateway': 'a' })],
     ['tokenHeader', 'bad name'],
-    ['defaults', { cc: 'boss@example.com' }],
+    ['defaults', { tagg: 'shop' }],
     ['timeout', 5],
   ])('of createMailer are refused by name: %s %s', (name, value) => {
     const words = name === 'timeout' ? 'is no option' : 'must be'

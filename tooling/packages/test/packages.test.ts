@@ -14,7 +14,7 @@ const NETWORK = { timeout: 120_000 }
 /** Of the mailer and its dependencies, in bytes. */
 const LARGEST_INSTALL = 900_000
 /** The smallest program that sends a mail, as gzipped bytes: at its start, and with batches, templates, files and statistics. */
-const LARGEST_BUNDLE = { atStart: 12_400, all: 18_520 }
+const LARGEST_BUNDLE = { atStart: 12_500, all: 18_700 }
 
 const smallestProgram = `
 import { createMailer } from '@org/mailer'
