@@ -16,7 +16,7 @@ import { settlementOf } from './settlement.ts'
 import type { DeliveryStore, RecordedResponse, SubjectRecord } from './store.ts'
 
 /** One delivery of one event. */
-export interface Delivery {
+interface Delivery {
   definition: IntegrationDefinition
   operation: Operation
   hash: BodyHash
@@ -27,25 +27,21 @@ export interface Delivery {
 }
 
 /** A claim, and the cipher for its record. */
-export interface ClaimedDelivery extends Delivery {
+interface ClaimedDelivery extends Delivery {
   claim: Claim
   cipher: Cipher
-}
-
-/** The result of {@link begin}: with a response, the handler must not run. */
-export interface Begun {
-  /** Absent if the event needs no claim, or was answered before. */
-  claimed?: ClaimedDelivery
-  /** The recorded response, or a refusal. */
-  response?: EventResponse
 }
 
 /**
  * Claims an event that has effects.
  *
+ * @returns `claimed` unless the event was answered before. With a `response`, recorded or a refusal, the handler must
+ * not run.
  * @throws {IntegrationError} `delivery_in_progress`, `invalid_event` (422) or `overloaded`
  */
-export async function begin(delivery: Delivery): Promise<Begun> {
+export async function begin(
+  delivery: Delivery,
+): Promise<{ claimed?: ClaimedDelivery; response?: EventResponse | undefined }> {
   const { operation, hash, keys, store, claiming } = delivery
   const { subject, deliveryId, traits } = operation
   if (subject === undefined) return {}
@@ -63,7 +59,7 @@ export async function begin(delivery: Delivery): Promise<Begun> {
   const claimed = { ...delivery, claim: result.claim, cipher }
   try {
     const response = await (isCall ? refuseCall(claimed) : refuseDeploymentEvent(claimed))
-    return { claimed, ...(response && { response }) }
+    return { claimed, response }
   } catch (error) {
     await claimed.claim.release('unknown')
     throw error
@@ -91,8 +87,7 @@ export async function end(
   // No delivery continues a call after its response, unless an operator settles what is unknown.
   const ofCall = isUnknown ? { ...claim.stored, [reservedSteps.intent]: true } : {}
   const progress = isCall ? ofCall : nextProgress(operation, claim.progress, response, claiming.now())
-  const sent = sentIn(operation.event)
-  const body = withoutSecrets(response.body ?? {}, definition, redactor, sent)
+  const body = withoutSecrets(response.body ?? {}, definition, redactor, sentIn(operation.event))
   const recorded = JSON.stringify(body)
   const completion = {
     response: {

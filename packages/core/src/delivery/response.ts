@@ -55,8 +55,7 @@ const FOR_BROWSERS = {
   'x-frame-options': 'DENY',
 }
 
-/** @param json the body */
-export function toResponse({ status, error, replayed }: EventResponse, json: string): Response {
+export function toResponse({ status, body = {}, json, error, replayed }: EventResponse): Response {
   const headers: Record<string, string> = {
     'content-type': status < 400 ? 'application/json' : 'application/problem+json',
     ...FOR_BROWSERS,
@@ -66,11 +65,10 @@ export function toResponse({ status, error, replayed }: EventResponse, json: str
     headers['retry-after'] = String(Math.ceil(error.retryAfter))
   if (error?.code === 'method_not_allowed') headers.allow = 'POST'
   if (replayed) headers['idempotency-replayed'] = 'true'
-  return new Response(json, { status, headers })
+  return new Response(json ?? JSON.stringify(body), { status, headers })
 }
 
 /** A failure as a `Response`, for requests that a host refuses before they become events. */
 export function toProblemResponse(error: unknown): Response {
-  const failure = toFailure(error, createRedactor())
-  return toResponse(failure, JSON.stringify(failure.body))
+  return toResponse(toFailure(error, createRedactor()))
 }

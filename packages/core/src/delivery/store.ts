@@ -59,14 +59,6 @@ export interface Completion {
   isLiving: boolean
 }
 
-/** The request for a resource of the provider. */
-interface Reservation {
-  /** For example `idp-server/application/app_1`. */
-  subject: string
-  /** The subject of its deployment. */
-  owner: string
-}
-
 /** The record of a subject, for people who look at it. Times are in milliseconds since 1970. */
 export interface SubjectRecord {
   /** The number of claims. */
@@ -112,11 +104,12 @@ export interface DeliveryStore {
     toSteps: (response: RecordedResponse | undefined) => Record<string, Json>,
   ): Promise<boolean>
   /**
-   * Reserves a resource, in one write and without a lease: nobody can die halfway.
+   * Reserves a resource of the provider, in one write and without a lease: nobody can die halfway.
    *
+   * @param reservation the resource, such as `idp-server/application/app_1`, and the subject of its deployment
    * @returns the owner: the one of the request, or the one that was first
    */
-  reserve(reservation: Reservation): Promise<string>
+  reserve(reservation: { subject: string; owner: string }): Promise<string>
   /** Reads a record, if there is one, with the response to one delivery. Changes nothing. */
   read(subject: string, delivery?: string): Promise<SubjectRecord | undefined>
   /**

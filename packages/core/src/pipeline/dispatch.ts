@@ -134,19 +134,19 @@ async function remove({ shared, context }: Run): Promise<ResponseTo<'DEPLOYMENT_
 }
 
 async function probe(run: Run): Promise<ResponseTo<'HEALTH_CHECK'>> {
-  const { shared, context, deployment, trace } = run
+  const { shared, context, trace } = run
   const given = (await shared.handlers.health?.(context)) ?? []
   const checks = given.map((check) => {
     const clean = trace.redactor.data(check)
     return clean.message ? { ...clean, message: cutText(clean.message) } : clean
   })
   const failing = checks.filter((check) => !check.healthy)
-  if (deployment && failing.length === 0) await reportHealth(run, 'running')
-  if (deployment && failing.length > 0) {
-    const message = failing.map((check) => check.message ?? check.name).join(' ')
-    await reportHealth(run, 'unhealthy', message)
+  if (failing.length === 0) {
+    await reportHealth(run, 'running')
+    return { status: 'healthy', checks }
   }
-  return { status: failing.length === 0 ? 'healthy' : 'unhealthy', checks }
+  await reportHealth(run, 'unhealthy', failing.map(({ message, name }) => message ?? name).join(' '))
+  return { status: 'unhealthy', checks }
 }
 
 async function measure({

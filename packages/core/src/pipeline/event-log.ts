@@ -7,6 +7,7 @@ import type { EventResponse, Fates } from '../delivery/response.ts'
 import { causeOf, type ErrorCode, type IntegrationError, shortageOf } from '../errors.ts'
 import { cutText, type Logger, type LogLevel, louder } from '../log.ts'
 import { type Redactor, textForLog } from '../redact.ts'
+import type { Operation } from '../request/operation.ts'
 import { type HashAddress, type Recipients, recipientsByLine } from './recipients.ts'
 
 /** The log line of an event. */
@@ -105,20 +106,18 @@ const TRACE_ID = /^[\da-f]{2}-(?!0{32})([\da-f]{32})-[\da-f]{16}-[\da-f]{2}(?:-|
 /** The facts that accumulate while an event is handled. */
 export class Trace {
   event: PlatformEvent | undefined
-  deliveryId: string | undefined
+  /** Absent if the event is refused before. */
+  operation: Operation | undefined
   isVerified = false
   readonly requestId: string
   readonly traceId: string | undefined
-  attempt: number | undefined
-  /** Whether the function of the event sends messages. */
-  sends: FunctionDefinition['sends']
-  callsOwnServer = false
-  /** Set for an event of the future. */
-  clock: Pick<EventRecord, 'timestamp' | 'clock'> | undefined
+  /** These fields of the line. */
+  readonly facts: Pick<
+    EventRecord,
+    'attempt' | 'providerCalls' | 'platformCalls' | 'callsOwnServer' | 'timestamp' | 'clock'
+  > = { attempt: undefined, providerCalls: 0, platformCalls: 0 }
   /** The last URL that was called. */
   readonly called: { provider?: string; platform?: string } = {}
-  providerCalls = 0
-  platformCalls = 0
   /** Why the last call to the provider failed. A batch goes on after it. */
   failedCall: string | undefined
   readonly notes: Note[] = []
@@ -142,8 +141,9 @@ export class Trace {
 }
 
 /** The fields that all lines of one event have. */
-function identify(route: string, { event, deliveryId, requestId, traceId, host }: Trace) {
+function identify(route: string, { event, operation, requestId, traceId, host }: Trace) {
   const { id: deployment, owner } = event?.deployment ?? {}
+  const { deliveryId } = operation ?? {}
   return {
     route,
     ...(owner !== undefined && { owner: textForLog(host, owner) }),
@@ -217,12 +217,12 @@ export async function logEvent(
   trace: Trace,
   { peer, durationMs }: Pick<EventRecord, 'peer' | 'durationMs'>,
 ): Promise<void> {
-  const { event, attempt, providerCalls, platformCalls, clock, host } = trace
+  const { event, facts, host } = trace
   // Again: a secret that the handler made became known when it returned.
   const notes = trace.redactor.data(trace.notes)
   const { messages: _, ...counts } = response.fates ?? {}
   const called = event?.name === 'FUNCTION_CALL' ? event.functionCall.name.slice(0, 80) : undefined
-  const [first, ...others] = await recipientsByLine(response, trace, hashAddress)
+  const [first, ...others] = await recipientsByLine(response, trace.operation, hashAddress)
   trace.isLogged = true
   const record: EventRecord = {
     ...identify(route, trace),
@@ -236,12 +236,11 @@ export async function logEvent(
     code: response.error?.code,
     ...explain(response, trace),
     replayed: response.replayed,
-    ...{ attempt, providerCalls, platformCalls, durationMs },
-    ...(trace.callsOwnServer && { callsOwnServer: true }),
-    ...clock,
+    durationMs,
+    ...facts,
     ...(notes.length > 0 && { notes: shorten(notes) }),
   }
-  const level = record.outcome === 'unknown' || clock ? 'warn' : levelOfFailure(response.error)
+  const level = record.outcome === 'unknown' || facts.clock ? 'warn' : levelOfFailure(response.error)
   logger(
     notes.reduce((loudest, note) => louder(loudest, note.level), level),
     `${event?.name ?? 'refused'} ${response.status}`,

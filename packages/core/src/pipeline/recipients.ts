@@ -1,9 +1,9 @@
 /** The recipients of messages in the log: as keyed hashes, so that a mail is found by its address and nobody reads one. */
 import { toBase64 } from '../base64.ts'
 import { breathe } from '../breathe.ts'
-import type { PlatformEvent } from '../contract/event.ts'
 import { createHmac } from '../cryptography.ts'
 import type { EventResponse } from '../delivery/response.ts'
+import type { Operation } from '../request/operation.ts'
 
 /** Hashes a mail address. */
 export type HashAddress = (address: string) => Promise<string>
@@ -38,11 +38,12 @@ export function createAddressHash(key: string): HashAddress {
 /** The messages of an event with their ids and recipients, in parts for the lines of the log. */
 export async function recipientsByLine(
   { fates, error, replayed }: EventResponse,
-  { event, sends }: { event: PlatformEvent | undefined; sends: 'one' | 'many' | undefined },
+  operation: Operation | undefined,
   hash: HashAddress | undefined,
 ): Promise<Part[]> {
-  if (event?.name !== 'FUNCTION_CALL' || !sends || replayed) return []
-  const { arguments: given } = event.functionCall
+  const sends = operation?.function?.definition.sends
+  if (operation?.event.name !== 'FUNCTION_CALL' || !sends || replayed) return []
+  const { arguments: given } = operation.event.functionCall
   const messages = sends === 'one' ? [addressesIn(given)] : messagesIn(given)
   const parts: { ids: string[]; hashes: number; recipients: Recipients }[] = []
   for (const [at, addresses] of messages.entries()) {

@@ -18,7 +18,7 @@ export type Run = ReturnType<typeof openRun>
 
 /** Opens the work on one event: all its parts, which `close` closes. */
 export function openRun(parts: EventParts) {
-  const { shared, operation, trace, claim, arrivedAt } = parts
+  const { shared, operation, claim, arrivedAt } = parts
   const endsAt = arrivedAt + shared.timeoutMs
   const begunAt = Date.now()
   const handlerDeadline = createDeadline(begunAt + (endsAt - begunAt) * HANDLER_SHARE, claim?.lost)
@@ -54,11 +54,7 @@ export function openRun(parts: EventParts) {
   // Until a new deployment of an id has published its own, the outputs are those of the one before.
   const deployment = open(claim?.progress[reservedSteps.published] === false ? 'nowhere' : 'event')
   return {
-    shared,
-    operation,
-    trace,
-    claim,
-    claiming: parts.claiming,
+    ...parts,
     calls,
     reporter,
     deployment,
@@ -142,8 +138,7 @@ function createCalls(
       await intent
     }
     beforeSend()
-    if (to === 'provider') trace.providerCalls += 1
-    else trace.platformCalls += 1
+    trace.facts[`${to}Calls`] += 1
     const outbound: OutboundInit = { ...init, beforeSend }
     const transmit = () => transport(input, outbound)
     const send = () => (isChange ? pace.note(transmit) : transmit())
@@ -215,7 +210,7 @@ function openEgress(
       const url = urlOf(input)
       check(url)
       place.callServer(url.origin)
-      trace.callsOwnServer = true
+      trace.facts.callsOwnServer = true
       return send(input, init)
     },
   }

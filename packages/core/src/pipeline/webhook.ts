@@ -99,7 +99,7 @@ export function createWebhookHandler(
     const peer = trace.event || trace.isVerified ? undefined : sender
     const log = { logger, observer, hashAddress }
     await logEvent(log, route, response, trace, { peer, durationMs: now() - started })
-    return toResponse(response, response.json ?? JSON.stringify(response.body ?? {}))
+    return toResponse(response)
   }
 
   async function work(request: Request, trace: Trace, place: Place): Promise<EventResponse> {
@@ -112,7 +112,7 @@ export function createWebhookHandler(
     const claiming = { logger: claimLogger, leaseMs, now, waitUntil }
     const begun = hash && (await begin({ definition, operation, hash, redactor, keys, store, claiming }))
     const { claimed, response: given } = begun ?? {}
-    trace.attempt = claimed?.claim.lease.fence
+    trace.facts.attempt = claimed?.claim.lease.fence
     try {
       const run = openRun({ shared, operation, trace, claiming, claim: claimed?.claim, arrivedAt, place })
       const response = given ?? (await dispatch(run))
@@ -144,8 +144,7 @@ export function createWebhookHandler(
     trace.event = event
     refuseEarly(event, trace)
     const operation = resolveOperation(definition, event, request.headers)
-    trace.deliveryId = operation.deliveryId
-    trace.sends = operation.function?.definition.sends
+    trace.operation = operation
     const hash = operation.subject === undefined ? undefined : await sha256(body)
     const size = { bytes: body.length, values }
     // Frees the bytes now, and not when they are collected. Not every runtime has it.
@@ -158,7 +157,7 @@ export function createWebhookHandler(
     const at = now()
     if (timestamp === undefined || !isAhead(Date.parse(timestamp), at)) return
     const clock = new Date(at).toISOString()
-    trace.clock = { timestamp, clock }
+    Object.assign(trace.facts, { timestamp, clock })
     const message = `is more than 5 minutes ahead of this host’s clock, which says ${clock}`
     throw new IntegrationError('invalid_event', `The timestamp ${message}.`, {
       errors: [{ path: 'timestamp', message }],

@@ -33,11 +33,6 @@ export interface SqliteStore extends DeliveryStore {
   close(): Promise<void>
 }
 
-interface Caller {
-  resolve(value: Reply['value']): void
-  reject(error: Error): void
-}
-
 /** Why a file can't be used now, for a cause that passes without a change to the host. */
 class PassingFault extends Error {}
 
@@ -48,7 +43,7 @@ class PassingFault extends Error {}
  */
 export function sqliteStore({ file, recordKeys, now = Date.now }: SqliteStoreOptions): SqliteStore {
   /** The operations of the thread that have no reply yet, in order. */
-  const waiting: Caller[] = []
+  const waiting: PromiseWithResolvers<Reply['value']>[] = []
   let isClosed = false
   let worker: Worker | undefined
   let outgoing: Request[] = []
@@ -89,12 +84,12 @@ export function sqliteStore({ file, recordKeys, now = Date.now }: SqliteStoreOpt
   }
 
   function ask(operation: Operation): Promise<Reply['value']> {
-    return new Promise((resolve, reject) => {
-      worker ??= start()
-      post(operation)
-      waiting.push({ resolve, reject })
-      worker.ref()
-    })
+    worker ??= start()
+    post(operation)
+    const caller = Promise.withResolvers<Reply['value']>()
+    waiting.push(caller)
+    worker.ref()
+    return caller.promise
   }
 
   /** The operations that were begun; most of them ask the thread twice. */
