@@ -6,7 +6,7 @@ import { createRedactor, type Redactor } from '../redact.ts'
 
 export type ResponseBody = Record<string, unknown>
 
-/** Messages by their fate, and each with the provider's id if it was sent. */
+/** The messages that an event sent by their fate, and each with the provider's id if it was sent. */
 export interface Fates {
   sent: number
   failed: number

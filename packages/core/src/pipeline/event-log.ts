@@ -4,14 +4,14 @@ import * as z from 'zod'
 import type { EventName, PlatformEvent } from '../contract/event.ts'
 import type { FunctionDefinition } from '../contract/integration.ts'
 import type { EventResponse, Fates } from '../delivery/response.ts'
-import { causeOf, type ErrorCode, type IntegrationError, shortageOf } from '../errors.ts'
+import { causeOf, type ErrorCode, shortageOf } from '../errors.ts'
 import { cutText, type Logger, type LogLevel, louder } from '../log.ts'
 import { type Redactor, textForLog } from '../redact.ts'
 import type { Operation } from '../request/operation.ts'
-import { type HashAddress, type Recipients, recipientsByLine } from './recipients.ts'
+import { type HashAddress, type LoggedMessages, recipientsByLine } from './recipients.ts'
 
 /** The log line of an event. */
-export interface EventRecord {
+export interface EventRecord extends Partial<Omit<Fates, 'messages'>>, LoggedMessages {
   /** The integration's name. */
   route: string
   /** Absent if the request was refused before it was parsed. */
@@ -30,13 +30,6 @@ export interface EventRecord {
   peer: string | undefined
   /** `partial`: some messages failed. `unknown`: some effect may have happened. */
   outcome: 'ok' | 'partial' | 'unknown' | 'ignored' | 'replayed' | 'refused' | 'failed'
-  /** The fates of the messages that it sent. */
-  sent?: number
-  failed?: number
-  unknown?: number
-  /** The provider's ids of the first messages, and keyed hashes of their recipients. */
-  messageIds?: string[]
-  recipients?: Recipients
   /** The HTTP status. */
   status: number
   /** The code of a failure. */
@@ -200,7 +193,8 @@ export function fatesOf(
 
 /** The longest notes of a line, in characters. The rest is counted. */
 const LONGEST_NOTES = 2_000
-const LONGEST_NOTE = 500
+/** The longest sentence, cause and note of a line, in characters. */
+const LONGEST_TEXT = 500
 
 /** Where the lines of events go, and the hash of addresses, if the host has a key. */
 interface EventLog {
@@ -240,7 +234,8 @@ export async function logEvent(
     ...facts,
     ...(notes.length > 0 && { notes: shorten(notes) }),
   }
-  const level = record.outcome === 'unknown' || facts.clock ? 'warn' : levelOfFailure(response.error)
+  const isOdd = record.outcome === 'unknown' || facts.clock !== undefined
+  const level = isOdd ? 'warn' : ((response.error && LEVELS[response.error.code]) ?? 'info')
   logger(
     notes.reduce((loudest, note) => louder(loudest, note.level), level),
     `${event?.name ?? 'refused'} ${response.status}`,
@@ -253,7 +248,7 @@ export async function logEvent(
 /** Keeps a line readable, and below the length at which a logger cuts it. */
 function shorten(notes: readonly Note[]): Note[] {
   let length = 0
-  const short = notes.map((note) => ({ ...note, message: cutText(note.message, LONGEST_NOTE) }))
+  const short = notes.map((note) => ({ ...note, message: cutText(note.message, LONGEST_TEXT) }))
   const kept = short.filter((note) => {
     length += JSON.stringify(note).length
     return length <= LONGEST_NOTES
@@ -262,23 +257,20 @@ function shorten(notes: readonly Note[]): Note[] {
   return left === 0 ? kept : [...kept, { level: 'info', message: `${left} more notes were left out.` }]
 }
 
-/** Failures at which somebody should look. The operator of the host can act on few of them. */
-const WARNINGS: readonly ErrorCode[] = [
-  'invalid_signature',
-  'outcome_unknown',
-  'missing_credentials',
-  'credentials_rejected',
-  'provider_error',
-  'provider_timeout',
-  'overloaded',
-]
-/** Failures on which the operator of the host must act. */
-const FAULTS: readonly ErrorCode[] = ['internal_error', 'platform_unavailable']
-
-/** How loud a failure is in the log of the host. */
-function levelOfFailure(error: IntegrationError | undefined): LogLevel {
-  if (error && FAULTS.includes(error.code)) return 'error'
-  return error && WARNINGS.includes(error.code) ? 'warn' : 'info'
+/**
+ * How loud a failure is in the log of the host. At a warning somebody should look, though the operator can act on few of
+ * them; at an error the operator must act.
+ */
+const LEVELS: Partial<Record<ErrorCode, LogLevel>> = {
+  invalid_signature: 'warn',
+  outcome_unknown: 'warn',
+  missing_credentials: 'warn',
+  credentials_rejected: 'warn',
+  provider_error: 'warn',
+  provider_timeout: 'warn',
+  overloaded: 'warn',
+  internal_error: 'error',
+  platform_unavailable: 'error',
 }
 
 function outcomeOf({ status, body, error, replayed, fates }: EventResponse): EventRecord['outcome'] {
@@ -288,15 +280,12 @@ function outcomeOf({ status, body, error, replayed, fates }: EventResponse): Eve
   return status < 500 ? 'refused' : 'failed'
 }
 
-/** The longest sentence and cause in a line, in characters. */
-const LONGEST_REASON = 500
-
 /**
  * Why an event failed, or some of its messages. The provider's own words are left out, because they may quote personal
  * data. Each text is redacted before it is cut: half a secret would not be recognised.
  */
 function explain({ error, fates }: EventResponse, { redactor, called, failedCall }: Trace) {
-  const clean = (text: string) => textForLog(redactor, text).slice(0, LONGEST_REASON)
+  const clean = (text: string) => textForLog(redactor, text).slice(0, LONGEST_TEXT)
   if (!error)
     return (fates?.failed || fates?.unknown) && failedCall ? { reason: clean(failedCall) } : undefined
   const { code, message, hint, provider, cause } = error

@@ -9,11 +9,13 @@ import type { Operation } from '../request/operation.ts'
 export type HashAddress = (address: string) => Promise<string>
 
 /** The hashes of recipients, by the fate of their messages. */
-export type Recipients = Partial<Record<'sent' | 'failed' | 'unknown', string[]>>
+type Recipients = Partial<Record<'sent' | 'failed' | 'unknown', string[]>>
 
-/** A part of the messages of an event: as many as one line of the log holds. */
-interface Part {
+/** As many messages of an event as one line of the log holds. */
+export interface LoggedMessages {
+  /** The provider's ids. */
   messageIds?: string[]
+  /** Keyed hashes. */
   recipients?: Recipients
 }
 
@@ -40,7 +42,7 @@ export async function recipientsByLine(
   { fates, error, replayed }: EventResponse,
   operation: Operation | undefined,
   hash: HashAddress | undefined,
-): Promise<Part[]> {
+): Promise<LoggedMessages[]> {
   const sends = operation?.function?.definition.sends
   if (operation?.event.name !== 'FUNCTION_CALL' || !sends || replayed) return []
   const { arguments: given } = operation.event.functionCall

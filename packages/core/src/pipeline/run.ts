@@ -227,9 +227,8 @@ function createProgress({ shared, operation, claiming }: EventParts, claim: Clai
   const { subject } = claim.lease
   const resourceOf = (name: string) => `${operation.route}/${name}`
   const read = (subject: string) => askStore(() => store.read(subject), logger)
-  const reserved = new Set<string>(Object.values(reservedSteps))
   return {
-    read: (name) => (reserved.has(name) ? undefined : claim.progress[name]),
+    read: (name) => (name.startsWith('@') ? undefined : claim.progress[name]),
     async write(name, value) {
       if (name.startsWith('@')) throw new TypeError(`The step name “${name}” begins with “@”.`)
       await claim.record({ [name]: value }, by)

@@ -49,11 +49,8 @@ function valuesOf(schema: Schema): unknown[] {
       return [...examples, true, false]
     case 'integer':
     case 'number': {
-      const numbers = [1, 2, minimum, minimum + 1, maximum]
-      return [
-        ...examples,
-        ...numbers.filter((value) => value >= minimum && value <= maximum && Number.isFinite(value)),
-      ]
+      const isAllowed = (value: number) => value >= minimum && value <= maximum && Number.isFinite(value)
+      return [...examples, ...[1, 2, minimum, minimum + 1, maximum].filter(isAllowed)]
     }
     case 'array': {
       const [item] = valuesOf(itemsOf(schema))
@@ -117,9 +114,7 @@ export function placesOf(schema: z.ZodObject, given: Arguments): Place[] {
     return places.map(({ set, others, ...place }) => ({
       ...place,
       // Without a value, too, if it is optional.
-      others: [...others, ...(place.value === undefined ? [] : [undefined])].filter((other) =>
-        takes(set(other)),
-      ),
+      others: [...others, undefined].filter((other) => other !== place.value && takes(set(other))),
       with: (value: unknown) => ({ ...given, [argument]: set(value) }),
     }))
   })

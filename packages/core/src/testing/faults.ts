@@ -81,20 +81,15 @@ function matches({ method, path }: FaultSelector, request: Request): boolean {
   return typeof path === 'string' ? path === pathname : pathname.search(path) !== -1
 }
 
-const cutMarker = Symbol.for('@org/core/testing/ConnectionCut')
-
 /** A cut connection, as Node's fetch reports it. {@link serve} cuts the real connection if a handler throws it. */
 export class ConnectionCut extends TypeError {
-  readonly [cutMarker] = true
-
   constructor(message = 'fetch failed') {
     super(message, { cause: Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }) })
   }
 }
 
-/** Recognizes a {@link ConnectionCut}, also from another installed copy of this package. */
-export const isConnectionCut = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && cutMarker in value
+/** Recognizes a {@link ConnectionCut} by its cause, so also one of another installed copy of this package. */
+export const isConnectionCut = (value: unknown): boolean => Object(Object(value).cause).code === 'ECONNRESET'
 
 /**
  * Applies the faults to a request.
@@ -143,13 +138,9 @@ export async function withFaults(
 
 /** A body that breaks off after these bytes. */
 function cutAfter(bytes: Uint8Array): ReadableStream<Uint8Array> {
-  const pieces = [bytes]
   return new ReadableStream({
-    pull(controller) {
-      const piece = pieces.pop()
-      if (piece) controller.enqueue(piece)
-      else controller.error(new ConnectionCut('terminated'))
-    },
+    start: (controller) => controller.enqueue(bytes),
+    pull: (controller) => controller.error(new ConnectionCut('terminated')),
   })
 }
 

@@ -25,7 +25,6 @@ interface Expectation {
   toBe(expected: unknown): unknown
   toEqual(expected: unknown): unknown
   toMatchObject(expected: object): unknown
-  toContain(expected: string): unknown
 }
 
 /** Makes an event for a host. */
