@@ -36,7 +36,6 @@ const measured = z.strictObject({
 const published = z.strictObject({ status: z.literal('running'), outputs: z.record(z.string(), z.unknown()) })
 const reading: EventOf = () => ({ name: 'METRIC_UPDATE', deployment })
 const events = { DEPLOYMENT_CREATED: created, METRIC_UPDATE: reading }
-const deletedWithoutOutputs = { name: 'DEPLOYMENT_DELETED', deployment }
 
 /**
  * Describes the promises of every integration as a suite of tests.
@@ -101,7 +100,7 @@ export function describeIntegration(
       const running = await deployed()
       for (const id of ['evt_2', 'evt_3']) {
         const using = running.handler({ store: memoryStore() })
-        const response = await running.send(deletedWithoutOutputs, { id, using })
+        const response = await running.send({ name: 'DEPLOYMENT_DELETED', deployment }, { id, using })
         running.expectSuccess('A deletion succeeds, however often it is delivered', response)
       }
       expect(running.statuses()).toEqual(['deploying', 'running', 'stopped', 'stopped'])

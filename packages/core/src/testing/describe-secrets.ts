@@ -37,18 +37,16 @@ export function describeSecrets(definition: IntegrationDefinition, suite: Suite)
   const { name, inputs, outputs, functions, downloads } = definition
 
   it('marks every field as a secret that is named like one', async () => {
-    const schemas: [string, unknown][] = [
-      ['inputs', toJsonSchema(inputs, 'input')],
-      ['outputs', toJsonSchema(outputs, 'output')],
-      ...Object.entries(functions).flatMap(([called, each]): [string, unknown][] => [
-        [`arguments of ${called}`, toJsonSchema(each.arguments, 'input')],
-        [`result of ${called}`, toJsonSchema(each.result, 'output')],
-      ]),
-    ]
-    for (const [place, schema] of schemas) {
+    function check(place: string, schema: unknown): void {
       const [unmarked] = findUnmarked(schema)
       if (unmarked)
         fail(`“${unmarked}” in the ${place} of ${name} is named like a secret: mark it with secret()`)
+    }
+    check('inputs', toJsonSchema(inputs, 'input'))
+    check('outputs', toJsonSchema(outputs, 'output'))
+    for (const [called, each] of Object.entries(functions)) {
+      check(`arguments of ${called}`, toJsonSchema(each.arguments, 'input'))
+      check(`result of ${called}`, toJsonSchema(each.result, 'output'))
     }
   })
 

@@ -27,9 +27,8 @@ export function createPlatformEmulator({ token }: { token?: string | undefined }
   const written = new Map<string, string>()
 
   function handle(request: EmulatedRequest): Response {
-    if (token !== undefined && request.headers.get('authorization') !== `Bearer ${token}`) {
+    if (token !== undefined && request.headers.get('authorization') !== `Bearer ${token}`)
       return problem(401, 'The token is missing or wrong.')
-    }
     const route = findRoute(request.url.pathname)
     if (!route) return problem(404, `There is no ${request.url.pathname}.`)
     const method = route.callback?.method ?? 'GET'
@@ -51,14 +50,12 @@ export function createPlatformEmulator({ token }: { token?: string | undefined }
     const key = headers.get('idempotency-key')
     const scope = `${method} ${url.pathname} ${key}`
     const earlier = key === null ? undefined : written.get(scope)
-    if (earlier === text) {
+    if (earlier === text)
       return Response.json({ accepted: true }, { headers: { 'idempotency-replayed': 'true' } })
-    }
     if (earlier !== undefined) return problem(422, `The idempotency key ${key} was used with another body.`)
     if (key === '') return problem(422, 'The idempotency key is empty.')
-    if (!/^application\/json\b/i.test(headers.get('content-type') ?? '')) {
+    if (!/^application\/json\b/i.test(headers.get('content-type') ?? ''))
       return problem(415, 'The content type must be application/json.')
-    }
     const json = parseJson(text)
     if (!json) return problem(400, 'The body is not JSON.')
     const error = callback.write(deployment, json.value, downloadId)
