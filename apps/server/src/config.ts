@@ -171,6 +171,8 @@ function toConfig(
         !isOpen && webhookSecrets.length === 0,
       [`ENV_REFERENCE_ALLOW lists ${ownReferences.join(', ')}: a variable of the host itself is never given to a deployment.`]:
         ownReferences.length > 0,
+      'DELIVERY_STORE is memory:, so an effect happens once within one instance only: another instance may repeat it.':
+        isFunction && deliveryStore === 'memory:',
       'ENV_REFERENCE_ALLOW is *: a deployment may use every variable of this process but those of the host.':
         values.ENV_REFERENCE_ALLOW.includes('*'),
       'Without PLATFORM_WEBHOOK_SECRET or RECORD_KEYS, records have no key of the host: a reader of the store can test guesses of a request, and a writer can change records.':

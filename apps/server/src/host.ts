@@ -13,7 +13,7 @@ import { createApp } from './app.ts'
 import type { Config } from './config.ts'
 import { createEnvironmentLookup } from './environment.ts'
 import { builtin, type HostedIntegration, withVariables } from './integrations.ts'
-import type { createMetrics, Metrics } from './metrics.ts'
+import type { createMetrics } from './metrics.ts'
 import type { EgressRule } from './outbound/egress-rule.ts'
 import { type Connections, connectBy, createOutbound } from './outbound/outbound.ts'
 import { createDeliveriesRoutes } from './routes/deliveries.ts'
@@ -31,7 +31,6 @@ export interface Host {
   logger: Logger
   /** For the line of the log that tells of the start. */
   facts: Record<string, unknown>
-  metrics: Metrics | undefined
   /** Loads every integration, and what else is loaded when it is first needed. */
   load(): Promise<void>
   /** Makes `GET /readyz` 503 from now on. The host still takes events. */
@@ -160,9 +159,8 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
     isDraining: () => isDraining,
     onUnknownPath({ method, path }, request: SentRequest) {
       metrics?.askedElsewhere()
-      logger('warn', 'A request for a path that this host does not have.', {
-        ...{ method, path, peer: request[peerKey] ?? 'unknown' },
-      })
+      const peer = request[peerKey] ?? 'unknown'
+      logger('warn', 'A request for a path that this host does not have.', { method, path, peer })
     },
     logger,
   })
@@ -185,7 +183,6 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
       return app.fetch(request)
     },
     logger,
-    metrics,
     async load() {
       await Promise.all([metrics?.load(), routes.load()])
     },

@@ -9,7 +9,7 @@ import { isIntegrationError, shortageOf } from '@org/core/errors'
 import type { OutboundCall, Routes } from '@org/core/hosting'
 import { HttpFailure } from '@org/core/http'
 import type { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import { circuitStates, isCircuitOpen } from './outbound/circuit-breaker.ts'
+import { CircuitOpenError, circuitStates } from './outbound/circuit-breaker.ts'
 import type { Outbound } from './outbound/outbound.ts'
 import { lazily } from './routes/route.ts'
 import { revision, version } from './version.ts'
@@ -31,7 +31,6 @@ export interface Metrics extends Required<Observer> {
 
 /** Seconds; an event may take 25. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25]
-const METHODS: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 /** Seconds. */
 const LAG_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
 const LAG_SAMPLE_MS = 100
@@ -76,8 +75,7 @@ export function createMetrics(state: HostState): Metrics {
       count(({ events }) => events.add({ route: OTHER, event: OTHER, function: '' }, 'not_found')),
 
     answered(record) {
-      const { route, event = OTHER, function: called } = record
-      const { shortage: resource } = record
+      const { route, event = OTHER, function: called, shortage: resource } = record
       count(({ events, messages, functions, ownerCalls, shortages }) => {
         if (resource !== undefined) shortages.inc({ resource })
         const name = called === undefined ? '' : functions.get(route)?.has(called) ? called : OTHER
@@ -90,8 +88,7 @@ export function createMetrics(state: HostState): Metrics {
     },
 
     async call(call, send) {
-      const { to, route: integration } = call
-      const method = METHODS.includes(call.method) ? call.method : OTHER
+      const { to, route: integration, method } = call
       const started = performance.now()
       const finish = (outcome: string) => {
         const seconds = (performance.now() - started) / 1000
@@ -237,7 +234,7 @@ function namesOf({ functions }: IntegrationDefinition): ReadonlySet<string> {
 
 /** Why a call failed: the code of the host's own error, or what happened to the connection or the response. */
 function failureOf(error: unknown): string {
-  if (isCircuitOpen(error)) return 'circuit_open'
+  if (error instanceof CircuitOpenError) return 'circuit_open'
   if (isIntegrationError(error)) return error.code
   // The platform's: a success that is not JSON, or too long.
   if (error instanceof HttpFailure) return error.kind

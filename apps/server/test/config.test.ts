@@ -195,8 +195,8 @@ describe('the configuration of a function', () => {
 
   it.each<[string, Record<string, string>, status: number, written: unknown[]]>([
     ['takes Redis, and does not connect to it', onRedis, 200, [start]],
-    ['takes memory, and warns', { ...onRedis, DELIVERY_STORE: 'memory:' }, 200, [start, oneInstance]],
-    ['takes memory in development', { ...development, DELIVERY_STORE: ' ' }, 200, [start, oneInstance]],
+    ['takes memory, and warns', { ...onRedis, DELIVERY_STORE: 'memory:' }, 200, [oneInstance, start]],
+    ['takes memory in development', { ...development, DELIVERY_STORE: ' ' }, 200, [oneInstance, start]],
     ['takes no file', onFile, 500, [noFiles]],
     ['is that of production without NODE_ENV', bare, 500, [noSecret]],
   ])('%s', async (_, environment, status, written) => {

@@ -80,7 +80,7 @@ describe.concurrent('the bundled host', () => {
     const before = readFileSync(file)
     const refusal = await refusalOf({ ...development, DELIVERY_STORE: `sqlite:${file}` })
     expect(refusal).toMatch(
-      /^DELIVERY_STORE: .*it has format 3, and this host reads format 4: drain the host/,
+      /^The configuration has one fault:\n {2}DELIVERY_STORE: .*it has format 3, and this host reads format 4: drain the host/,
     )
     expect(readFileSync(file)).toEqual(before)
   })

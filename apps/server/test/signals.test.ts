@@ -51,11 +51,11 @@ await send('mailer', {
   ...calling('sendEmail', mail),
   deployment: { ...mailDeployment('dep_1'), owner: 'cust_7' },
 })
+const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` }
+const scraped = await (await host.fetch(new Request('http://host.test/metrics', { headers }))).text()
 /** The labels of each series of the host, by its name. */
 const series = new Map<string, Set<string>>()
-for (const [, name = '', labels = ''] of ((await (await host.metrics?.load())?.metrics()) ?? '').matchAll(
-  /^(\w+)(?:\{(.*)\})? \S+$/gm,
-)) {
+for (const [, name = '', labels = ''] of scraped.matchAll(/^(\w+)(?:\{(.*)\})? \S+$/gm)) {
   const names = [...labels.matchAll(/(\w+)="/g)].map(([, label = '']) => label)
   series.set(name, new Set([...(series.get(name) ?? []), ...names]))
 }

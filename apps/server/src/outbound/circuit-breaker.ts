@@ -78,7 +78,8 @@ export function createCircuits(integration: string, logger: Logger) {
         return await circuitOf(call).execute(send)
       } catch (cause) {
         if (!(cause instanceof BrokenCircuitError)) throw cause
-        throw notCalled('provider_error', 'The provider failed too often and is not called now.', integration)
+        const message = 'The provider failed too often and is not called now.'
+        throw new CircuitOpenError('provider_error', message, integration)
       }
     },
     /** The state of each circuit. */
@@ -104,7 +105,8 @@ export function createPlatformCircuit(logger: Logger) {
     wrap:
       (attempt: typeof fetch): typeof fetch =>
       async (input, init) => {
-        const refuse = (why: string) => notCalled('platform_unavailable', `The platform ${why}.`, 'platform')
+        const refuse = (why: string) =>
+          new CircuitOpenError('platform_unavailable', `The platform ${why}.`, 'platform')
         if (underWay === MOST_CALLBACKS) throw refuse('has too many calls under way')
         underWay += 1
         try {
@@ -156,17 +158,9 @@ function isProviderFailure(error: unknown): boolean {
   return !isAborted && !isIntegrationError(error) && shortageOf(error) === undefined
 }
 
-/** The errors of calls that were not made. */
-const ofCircuits = new WeakSet<object>()
-
-function notCalled(code: ErrorCode, message: string, name: string): IntegrationError {
-  const options = { retryAfter: HALF_OPEN_AFTER_MS / 1000, provider: { name } }
-  const error = new IntegrationError(code, message, options)
-  ofCircuits.add(error)
-  return error
-}
-
-/** Whether a call was not made because its circuit is open. */
-export function isCircuitOpen(error: unknown): boolean {
-  return typeof error === 'object' && error !== null && ofCircuits.has(error)
+/** A call was not made because its circuit is open. */
+export class CircuitOpenError extends IntegrationError {
+  constructor(code: ErrorCode, message: string, provider: string) {
+    super(code, message, { retryAfter: HALF_OPEN_AFTER_MS / 1000, provider: { name: provider } })
+  }
 }

@@ -26,17 +26,13 @@ export function forOperators(
       const given = digest((context.req.header('authorization') ?? '').replace(/^bearer /i, 'Bearer '))
       if (timingSafeEqual(given, expected)) return route.handle(context)
       onRefused(route, context.req.raw)
-      return refused()
+      const message = 'This route is for operators. Send the header Authorization: Bearer <OPERATOR_TOKEN>.'
+      const response = toProblemResponse(new IntegrationError('invalid_signature', message))
+      response.headers.set('www-authenticate', 'Bearer')
+      return response
     },
   }))
 }
 
 // All digests have one length, so the comparison tells nothing of the token.
 const digest = (text: string) => createHash('sha256').update(text).digest()
-
-function refused(): Response {
-  const message = 'This route is for operators. Send the header Authorization: Bearer <OPERATOR_TOKEN>.'
-  const response = toProblemResponse(new IntegrationError('invalid_signature', message))
-  response.headers.set('www-authenticate', 'Bearer')
-  return response
-}

@@ -19,11 +19,10 @@ export function createDrain(server: HttpServer, { hasWaiting }: Pick<OneAtATime,
   server.prependListener('request', (_: unknown, response: ServerResponse) => {
     response.shouldKeepAlive &&= !isLeaving
     underWay += 1
-    response.on('close', finish)
+    response.on('close', () => {
+      underWay -= 1
+    })
   })
-  function finish(): void {
-    underWay -= 1
-  }
 
   return {
     /** Requests without a complete response. */

@@ -7,9 +7,6 @@ import { type Config, ConfigurationError, readConfig } from '../config.ts'
 import { createHost, type Host, type HostOptions } from '../host.ts'
 import { createFunctionStore } from '../stores/function-store.ts'
 
-const ONE_INSTANCE =
-  'DELIVERY_STORE is memory:, so an effect happens once within one instance only: another instance may repeat it.'
-
 /**
  * Puts the host together. If the configuration is invalid, every response is a 500: an error would make the platform
  * hide the reason, and restart the function for each request.
@@ -28,7 +25,6 @@ export function createFunctionHost(
     const store = createFunctionStore(config.deliveryStore, { recordKeys: config.recordKeys })
     const { fetch, logger, facts } = createHost(config, { environment, store, ...createRuntime(config) })
     logger('info', 'The host starts.', facts)
-    if (config.deliveryStore === 'memory:') logger('warn', ONE_INSTANCE)
     return fetch
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error

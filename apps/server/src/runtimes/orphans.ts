@@ -8,6 +8,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { isIntegrationError } from '@org/core/errors'
 import { createRedactor, escapeInvisible } from '@org/core/internal/host'
 import { redisStore } from '@org/core/stores/redis'
+import { checkSqliteFile } from '@org/core/stores/sqlite'
 import { findOrphans } from '@org/idp-server/webhook'
 import { createPlatformClient } from '@org/platform-client'
 import { type Config, ConfigurationError, readConfig } from '../config.ts'
@@ -49,9 +50,9 @@ async function openRecords(config: Config): Promise<OpenStore> {
     throw new ConfigurationError(
       `DELIVERY_STORE: there is no file ${file}. Name the host’s file, or run the command in the host’s folder.`,
     )
-  const opened = await openStore(config, () => {})
-  if (opened.fault) throw new Error(opened.fault)
-  return opened
+  const fault = await checkSqliteFile(file)
+  if (fault !== undefined) throw new Error(fault)
+  return openStore(config, () => {})
 }
 
 try {

@@ -5,7 +5,8 @@
 import { createAddressHash } from '@org/core/internal/host'
 import { ConfigurationError, readConfig } from '../config.ts'
 
-async function main(address: string | undefined): Promise<void> {
+try {
+  const [, , address] = process.argv
   const { recordKeys } = readConfig(process.env)
   if (recordKeys.length === 0)
     throw new ConfigurationError(
@@ -13,10 +14,6 @@ async function main(address: string | undefined): Promise<void> {
     )
   if (!address?.includes('@')) throw new Error('Name a mail address: node recipient.mjs ada@example.com')
   for (const key of recordKeys) console.log(await createAddressHash(key)(address))
-}
-
-try {
-  await main(process.argv[2])
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
   process.exitCode = 1

@@ -44,7 +44,6 @@ export interface RunOptions extends Pick<HostOptions, 'environment' | 'integrati
  * Runs a host until SIGTERM, SIGINT or SIGHUP.
  *
  * @param config see `readConfig`
- * @throws {ConfigurationError} if the file of the store can never be written
  */
 export async function run(
   config: Config,

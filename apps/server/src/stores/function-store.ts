@@ -14,18 +14,12 @@ interface Connection {
   close(): void
 }
 
-/** Options of {@link createFunctionStore}. */
-interface FunctionStoreOptions extends Pick<RedisStoreOptions, 'now' | 'recordKeys'> {
-  /** Longest time to connect to Redis, in milliseconds; 2,000 by default. */
-  connectMs?: number
-}
-
 /** Makes the store for `memory:` or Redis. It connects with the first claim. */
 export function createFunctionStore(
   location: string,
-  { connectMs, ...options }: FunctionStoreOptions = {},
+  options: Pick<RedisStoreOptions, 'recordKeys'> = {},
 ): DeliveryStore {
-  if (location === 'memory:') return memoryStore(options)
+  if (location === 'memory:') return memoryStore()
   /** The connections of claims, by owner. */
   const held = new Map<string, Connection>()
 
@@ -35,7 +29,7 @@ export function createFunctionStore(
       import('./redis.ts'),
       import('@org/core/stores/redis'),
     ])
-    const client = await connectRedis(location, connectMs)
+    const client = await connectRedis(location)
     return { store: redisStore({ client, ...options }), close: () => client.destroy() }
   }
 

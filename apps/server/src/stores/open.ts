@@ -1,21 +1,15 @@
 /** Opens the delivery store of DELIVERY_STORE. */
 import type { DeliveryStore, Logger } from '@org/core'
 import { memoryStore } from '@org/core/internal/host'
-import { type Config, ConfigurationError, DEFAULT_STORE } from '../config.ts'
+import { type Config, DEFAULT_STORE } from '../config.ts'
+import { variables } from '../variables.ts'
 
 export interface OpenStore {
   store: DeliveryStore
   close(): Promise<void>
-  /** Why the file can't be used yet: it is locked, or its disk is full. */
-  fault?: string | undefined
 }
 
-/**
- * Opens `memory:`, `sqlite:<file>` or Redis, and loads only the libraries for it.
- *
- * @throws {ConfigurationError} with the cause if the file can never be written, or another version wrote it; neither a
- * Redis that is down nor a file that is locked prevents the start
- */
+/** Opens `memory:`, `sqlite:<file>` or Redis, and loads only the libraries for it. It waits for none of them. */
 export async function openStore(
   { deliveryStore: location, recordKeys }: Pick<Config, 'deliveryStore' | 'recordKeys'>,
   logger: Logger,
@@ -23,10 +17,9 @@ export async function openStore(
   if (location === 'memory:') return { store: memoryStore(), close: async () => {} }
   const file = fileOf(location)
   if (file !== undefined) {
-    const fault = await checkFile(file)
     const { sqliteStore } = await import('@org/core/stores/sqlite')
     const store = sqliteStore({ file, recordKeys })
-    return { store, close: store.close, fault }
+    return { store, close: store.close }
   }
   const [{ keepConnected }, { redisStore }] = await Promise.all([
     import('./redis.ts'),
@@ -41,22 +34,14 @@ export function fileOf(location: string): string | undefined {
   return /^sqlite:(.+)$/.exec(location)?.[1]
 }
 
-/** @returns why the file can't be used yet */
-async function checkFile(file: string): Promise<string | undefined> {
-  const { checkSqliteFile } = await import('@org/core/stores/sqlite')
-  try {
-    return await checkSqliteFile(file)
-  } catch (error) {
-    throw new ConfigurationError(`DELIVERY_STORE: ${error instanceof Error ? error.message : error}`)
-  }
-}
-
-/** Finds out whether the file of a store can be opened, while the rest of the configuration is at fault. */
-export async function findStoreFaults(location = DEFAULT_STORE): Promise<string[]> {
-  const file = fileOf(location)
+/** Why the file of a DELIVERY_STORE can never be used. A value that is none is a fault of the configuration. */
+export async function findStoreFaults(given: string | undefined): Promise<string[]> {
+  const { data: location = DEFAULT_STORE, success } = variables.shape.DELIVERY_STORE.safeParse(given)
+  const file = success ? fileOf(location) : undefined
   if (file === undefined) return []
-  return checkFile(file).then(
+  const { checkSqliteFile } = await import('@org/core/stores/sqlite')
+  return checkSqliteFile(file).then(
     () => [],
-    ({ message }: ConfigurationError) => [message],
+    ({ message }: Error) => [`DELIVERY_STORE: ${message}`],
   )
 }

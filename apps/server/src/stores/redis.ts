@@ -5,7 +5,7 @@ import { causeOf } from '@org/core/errors'
 import { createClient } from '@redis/client'
 import { within } from './within.ts'
 
-/** Longest time to connect, in milliseconds. */
+/** Longest time to connect, until Redis has answered, in milliseconds. */
 const CONNECT_MS = 2_000
 /** The pause before the host connects again, in milliseconds; it doubles each time. */
 const FIRST_PAUSE_MS = 100
@@ -22,10 +22,9 @@ const SAFE_SETTINGS = ['maxmemory_policy:noeviction', 'aof_enabled:1']
 /**
  * Opens a connection that fails for good when it breaks.
  *
- * @param timeoutMs longest time until Redis has answered, in milliseconds
  * @throws {Error} with the cause if Redis was not reached
  */
-export async function connectRedis(url: string, timeoutMs = CONNECT_MS) {
+export async function connectRedis(url: string) {
   const client = createClient({
     url,
     // A command that can't be sent fails now. Later nobody would wait for its result.
@@ -40,7 +39,7 @@ export async function connectRedis(url: string, timeoutMs = CONNECT_MS) {
   client.on('error', () => {})
   const connecting = client.connect()
   try {
-    await within(timeoutMs, connecting, `Redis was not reached within ${timeoutMs} ms.`)
+    await within(CONNECT_MS, connecting, `Redis was not reached within ${CONNECT_MS} ms.`)
     return client
   } catch (error) {
     client.destroy()
