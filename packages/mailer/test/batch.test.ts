@@ -1,7 +1,7 @@
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { isMailError, type MessageResult } from '../src/index.ts'
-import { addressOf, failureOf, idle, message, messages, runMailProvider, runs, sizes } from './support.ts'
+import { addressOf, failureOf, idle, message, messages, runMailProvider, runs } from './support.ts'
 
 const mail = runMailProvider()
 const { provider, requests } = mail
@@ -41,7 +41,7 @@ describe('a batch', () => {
     const seen: unknown[] = []
     const onProgress = (progress: unknown) => seen.push(progress)
     const batch = await mail.mailer({ concurrency: 1 }).sendEmails(messages(1_203), { onProgress })
-    expect([sizes(requests), runs(batch.results)]).toEqual([[500, 500, 203], '1203 sent'])
+    expect(requests.map(({ text }) => JSON.parse(text).length)).toEqual([500, 500, 203])
     const { messageId, submittedAt = '' } = provider.messages[0] ?? {}
     const time = new Date(submittedAt).toISOString()
     const first = { index: 0, key: 'row-0', to: addressOf(0), status: 'sent', messageId, submittedAt: time }

@@ -135,9 +135,8 @@ describe('a time limit', () => {
   it('lets no call begin that takes longer than what is left, by the slowest call before it', async () => {
     stopClock()
     mail.atRequest(2, () => pass(11_000))
-    const { results } = await mail
-      .mailer({ concurrency: 1 })
-      .sendEmails(messages(3_000), { timeoutMs: 20_000 })
+    const one = mail.mailer({ concurrency: 1 })
+    const { results } = await one.sendEmails(messages(3_000), { timeoutMs: 20_000 })
     expect([runs(results), requests.length]).toEqual(['1000 sent,2000 failed', 2])
     expect(results[1_000]?.error).toMatchObject({ code: 'provider_timeout', retryable: true })
   })

@@ -117,8 +117,3 @@ export async function inFakeTime<Result>(
     vi.useRealTimers()
   }
 }
-
-/** How many messages each call of a batch held. */
-export function sizes(requests: readonly { method: string; text: string }[]): number[] {
-  return requests.flatMap(({ method, text }) => (method === 'POST' ? JSON.parse(text).length : []))
-}

@@ -49,6 +49,7 @@ it('stops a batch before its deadline, and sends the rest when it comes again', 
   atRequest(1, () => pass(11_000))
   const first = await deliver(handle, event, { id: 'evt_1' })
   expect(first).toMatchObject({ status: 503, body: { code: 'overloaded', retryable: true } })
+  expect(first.headers.get('retry-after')).toBe('1')
   expect(provider.messages).toHaveLength(500)
   await deliverAgain(handle, event, { sent: 1_203, failed: 0, unknown: 0 })
   expect(sentOnce().size).toBe(1_203)
