@@ -59,7 +59,7 @@ export const greeter = defineIntegration({
       description: 'Makes a key for each person.',
       effectful: true,
       arguments: functionArguments({ people: z.array(z.object({ password: secret(z.string()) })) }),
-      result: z.array(z.object({ key: secret(z.string()) })),
+      result: z.array(z.object({ key: secret(z.string()), about: z.unknown().optional() })),
     },
     countGreetings: {
       description: 'Counts.',
@@ -148,15 +148,16 @@ export function calling(name: string, args?: Record<string, unknown>) {
 /** The host of a test. */
 export type Host = ReturnType<typeof createHost>
 
+type All = Handlers<typeof greeter>
+type SomeHandlers = Partial<Omit<All, 'functions'> & { functions: Partial<All['functions']> }>
+
 /** Makes a host for the integration, with one deployment `dep_1` on its platform. */
 export function createHost({
   provider = async () => {},
   route = greeter.name,
-  handlers: others,
+  handlers: { functions, ...others } = {},
   ...dependencies
-}: Partial<
-  HandlerDependencies & { provider: Provider; route: string; handlers: Partial<Handlers<typeof greeter>> }
-> = {}) {
+}: Partial<HandlerDependencies & { provider: Provider; route: string; handlers: SomeHandlers }> = {}) {
   const platform = createPlatformEmulator()
   platform.addDeployment({ ...deployment, inputs: { token } })
   const providerCalls: ProviderCall[] = []
@@ -167,7 +168,7 @@ export function createHost({
   })
   const handle = createWebhookHandler(
     { ...greeter, name: route },
-    { ...handlers, ...others },
+    { ...handlers, ...others, functions: { ...handlers.functions, ...functions } },
     {
       platform: connectPlatform(platform.fetch),
       verify: 'none',

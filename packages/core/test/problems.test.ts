@@ -1,20 +1,13 @@
-import {
-  createWebhookHandler,
-  defineIntegration,
-  functionArguments,
-  IntegrationError,
-  memoryStore,
-} from '@org/core'
-import { connectPlatform, createPlatformEmulator, deliver } from '@org/core/testing'
+import { IntegrationError, memoryStore } from '@org/core'
+import { deliver } from '@org/core/testing'
 import { describe, expect, it, vi } from 'vitest'
-import * as z from 'zod'
 import {
-  bare,
   calling,
   created,
   createHost,
   failing,
   greet,
+  issuedKey,
   outputs,
   type ProviderCall,
   refusal,
@@ -73,19 +66,15 @@ describe('a problem', () => {
 
   it.each([10n, { toJSON: () => 10n }])(
     'of a result that JSON cannot hold is outcome_unknown',
-    async (result) => {
-      const pay = vi.fn(async () => result)
-      const called = { description: 'Pays.', effectful: true, arguments: functionArguments({}) }
-      const functions = { pay: { ...called, result: z.unknown() } }
-      const definition = defineIntegration({ ...bare, events: ['FUNCTION_CALL'], functions })
-      const platform = connectPlatform(createPlatformEmulator().fetch)
-      const dependencies = { platform, verify: 'none', logger: () => {} } as const
-      const handle = createWebhookHandler(definition, { functions: { pay } }, dependencies)
+    async (about) => {
+      const issueKeys = vi.fn(async () => [{ key: issuedKey, about }])
+      const { handle } = createHost({ handlers: { functions: { issueKeys } } })
+      const event = calling('issueKeys', { people: [] })
       for (const _ of [1, 2])
-        expect((await deliver(handle, calling('pay'), { id: 'evt_1' })).body).toMatchObject({
+        expect((await deliver(handle, event, { id: 'evt_1' })).body).toMatchObject({
           code: 'outcome_unknown',
         })
-      expect(pay).toHaveBeenCalledOnce()
+      expect(issueKeys).toHaveBeenCalledOnce()
     },
   )
 
@@ -149,12 +138,10 @@ describe('the words of a provider', () => {
   it('lose the host’s secrets in a successful result, also in base64, but no word that is a password', async () => {
     const secret = 'secret-of-the-host'
     const said = `${secret}, Lovelace, ${btoa(`user:${secret}`)}`
-    const functions = {
-      sendGreeting: async () => ({ id: said }),
-      issueKeys: async () => [{ key: said }],
-      countGreetings: async () => ({ count: 0 }),
-    }
-    const { handle } = createHost({ secrets: [secret], handlers: { functions } })
+    const { handle } = createHost({
+      secrets: [secret],
+      handlers: { functions: { sendGreeting: async () => ({ id: said }) } },
+    })
     const { body } = await deliver(handle, calling('greet', { to: 'Ada', password: 'Lovelace' }))
     expect(body).toMatchObject({ result: { id: expect.stringContaining('[redacted], Lovelace, ') } })
     expect(JSON.stringify(body)).not.toContain(btoa(secret).slice(0, 20))
