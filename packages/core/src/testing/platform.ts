@@ -119,10 +119,8 @@ function decode(part = ''): string {
 }
 
 function problem(status: number, detail: string, headers: Record<string, string> = {}) {
-  return Response.json(
-    { type: 'about:blank', title: 'The call was refused', status, detail },
-    { status, headers: { 'content-type': 'application/problem+json', ...headers } },
-  )
+  const body = { type: 'about:blank', title: 'The call was refused', status, detail }
+  return Response.json(body, { status, headers: { 'content-type': 'application/problem+json', ...headers } })
 }
 
 function parseJson(text: string): { value: unknown } | undefined {
