@@ -162,7 +162,9 @@ export function causeOf(error: unknown, url?: string): string {
   // One for each address that was tried.
   if (root instanceof AggregateError) return causeOf(root.errors[0], url)
   if (!(root instanceof Error)) return 'unknown'
-  const { name, message } = root
+  const { name } = root
+  // Node names the own end of a connection, also if it has none.
+  const message = root.message.replace(' - Local (undefined:undefined)', '')
   const code = 'code' in root && typeof root.code === 'string' && !isIntegrationError(root) ? root.code : name
   const isTold = message.includes(code) || /^(Error|HttpFailure|IntegrationError)$/.test(code)
   const cause = isTold ? message : `${code}: ${message}`

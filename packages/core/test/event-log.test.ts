@@ -85,6 +85,20 @@ describe('the log line of an event', () => {
     })
   })
 
+  it('has the provider’s word that is the host’s own too, and the checks that fail', async () => {
+    const provider = { name: 'greeter', status: 429, message: 'slow' }
+    const slow = failing(
+      new IntegrationError('provider_rate_limited', 'It asks to slow down: slow.', { provider }),
+    )
+    const host = createHost({ provider: slow })
+    await deliver(host.handle, { ...calling('count'), deployment })
+    expect(lastLine(host)?.facts?.detail).toBe('It asks to slow down: ….')
+    await deliver(host.handle, { name: 'HEALTH_CHECK', deployment })
+    expect(lastLine(host)).toMatchObject({
+      ...{ level: 'info', facts: { outcome: 'ok', notes: [{ message: 'Unhealthy: provider.' }] } },
+    })
+  })
+
   it('has a part of a thousand notes, and says how many there were', async () => {
     const provider = async (_: ProviderCall, { log }: HandlerContext) => {
       for (let count = 0; count < 1_000; count += 1) log.info('x'.repeat(1_000))

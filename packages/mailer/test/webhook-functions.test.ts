@@ -71,7 +71,10 @@ it('tells the fates and the ids of the messages in the line of the event', async
   await call('sendEmails', { messages: [mail, { ...mail, to: 'nobody' }] }, 'evt_3')
   expect(lines()).toMatchObject([
     ['warn', 'FUNCTION_CALL 200', { outcome: 'unknown', sent: 0, failed: 1, unknown: 1 }],
-    ['info', 'FUNCTION_CALL 200', { outcome: 'partial', sent: 1, failed: 1, unknown: 0 }],
+    [
+      ...['info', 'FUNCTION_CALL 200'],
+      { outcome: 'partial', sent: 1, failed: 1, unknown: 0, failedCode: 'invalid_arguments' },
+    ],
   ])
 })
 
@@ -92,6 +95,35 @@ it.each<[name: string, path: string, reason: string, given: object]>([
   expect([status, body]).toMatchObject([422, { code: 'invalid_arguments', retryable: false }])
   expect(body).toHaveProperty('errors[0]', { path, message: expect.stringContaining(reason) })
   expect(requests).toEqual([])
+})
+
+it('counts every message of a batch that fails for good, and calls none failed that may be sent later', async () => {
+  const recordKeys = ['a key of the host']
+  const line = async (handle: ReturnType<typeof webhook.handler>) => {
+    webhook.log.length = 0
+    const functionCall = { name: 'sendEmails', arguments: { messages: [mail, mail] } }
+    await deliver(handle, { name: 'FUNCTION_CALL', functionCall }, { id: 'evt_1' })
+    return webhook.log.map((each) => JSON.parse(each)).find(([, , facts]) => facts.event)
+  }
+  const refused = webhook.handler({
+    recordKeys,
+    shared: { apiToken: 'wrong-token', fromEmail: 'a@example.com' },
+  })
+  expect(await line(refused)).toMatchObject([
+    'warn',
+    'FUNCTION_CALL 422',
+    { failed: 2, recipients: { failed: { length: 2 } } },
+  ])
+  provider.faults.add({ status: 429 })
+  const stop = new AbortController()
+  const stopped: typeof fetch = (...given) => fetch(...given).finally(() => stop.abort())
+  const stopping = webhook.handler({ recordKeys, fetch: stopped, stopping: stop.signal })
+  const [, message, facts] = await line(stopping)
+  expect([message, facts]).toMatchObject([
+    'FUNCTION_CALL 503',
+    { recipients: { pending: { length: 2 } }, reason: expect.stringContaining('429') },
+  ])
+  expect(facts).not.toHaveProperty('failed')
 })
 
 describe('sendEmail', () => {

@@ -11,7 +11,13 @@ export interface Fates {
   sent: number
   failed: number
   unknown: number
-  messages: { messageId: string | null; status: 'sent' | 'failed' | 'unknown' }[]
+  messages: Message[]
+}
+
+interface Message {
+  messageId: string | null
+  status: 'sent' | 'failed' | 'unknown'
+  error?: { code: string } | null | undefined
 }
 
 /** The response to an event (contract §2), before it becomes a `Response`. Either `body` or `json` is set. */

@@ -145,6 +145,8 @@ async function probe(run: Run): Promise<ResponseTo<'HEALTH_CHECK'>> {
     await reportHealth(run, 'running')
     return { status: 'healthy', checks }
   }
+  const names = failing.map(({ name }) => name).join(', ')
+  trace.notes.push({ level: 'info', message: `Unhealthy: ${names}.` })
   await reportHealth(run, 'unhealthy', failing.map(({ message, name }) => message ?? name).join(' '))
   return { status: 'unhealthy', checks }
 }

@@ -3,12 +3,12 @@
 import * as z from 'zod'
 import type { EventName, PlatformEvent } from '../contract/event.ts'
 import type { FunctionDefinition } from '../contract/integration.ts'
-import type { EventResponse, Fates } from '../delivery/response.ts'
+import { type EventResponse, type Fates, sentIn } from '../delivery/response.ts'
 import { causeOf, type ErrorCode, shortageOf } from '../errors.ts'
 import { cutText, type Logger, type LogLevel, louder } from '../log.ts'
 import { type Redactor, textForLog } from '../redact.ts'
 import type { Operation } from '../request/operation.ts'
-import { type HashAddress, type LoggedMessages, recipientsByLine } from './recipients.ts'
+import { type HashAddress, type LoggedMessages, messagesIn, recipientsByLine } from './recipients.ts'
 
 /** The log line of an event. */
 export interface EventRecord extends Partial<Omit<Fates, 'messages'>>, LoggedMessages {
@@ -162,24 +162,33 @@ const one = z.object({ messageId: z.string() })
 const many = z.object({
   ...{ sent: z.int(), failed: z.int(), unknown: z.int() },
   results: z.array(
-    z.object({ messageId: z.string().nullable(), status: z.enum(['sent', 'failed', 'unknown']) }),
+    z.object({
+      messageId: z.string().nullable(),
+      status: z.enum(['sent', 'failed', 'unknown']),
+      error: z
+        .object({ code: z.string().regex(/^[a-z_]{1,50}$/) })
+        .nullish()
+        .catch(undefined),
+    }),
   ),
 })
 
 /**
  * The fates of the messages that a function sent.
  *
- * @returns `undefined` for another function, for a call that will be tried again, and for a batch that did not begin
+ * @returns `undefined` for another function, and for a call that will be tried again
  */
 export function fatesOf(
   definition: FunctionDefinition | undefined,
   { body, error }: Pick<EventResponse, 'body' | 'error'>,
+  event: PlatformEvent,
 ): Fates | undefined {
   if (!definition?.sends) return undefined
   const none = { sent: 0, failed: 0, unknown: 0, messages: [] }
   if (error) {
-    if (definition.sends === 'many' || error.retryable) return undefined
-    return error.code === 'outcome_unknown' ? { ...none, unknown: 1 } : { ...none, failed: 1 }
+    if (error.retryable) return undefined
+    const count = definition.sends === 'many' ? messagesIn(sentIn(event)?.arguments).length : 1
+    return error.code === 'outcome_unknown' ? { ...none, unknown: count } : { ...none, failed: count }
   }
   if (definition.sends === 'one') {
     const { data } = one.safeParse(body?.result)
@@ -284,7 +293,7 @@ function outcomeOf({ status, body, error, replayed, fates }: EventResponse): Eve
  * Why an event failed, or some of its messages. The provider's own words are left out, because they may quote personal
  * data. Each text is redacted before it is cut: half a secret would not be recognised.
  */
-function explain({ error, fates }: EventResponse, { redactor, called, failedCall }: Trace) {
+function explain({ error, fates }: EventResponse, { redactor, called, failedCall, operation }: Trace) {
   const clean = (text: string) => textForLog(redactor, text).slice(0, LONGEST_TEXT)
   if (!error)
     return (fates?.failed || fates?.unknown) && failedCall ? { reason: clean(failedCall) } : undefined
@@ -295,17 +304,26 @@ function explain({ error, fates }: EventResponse, { redactor, called, failedCall
   const isTold = cause !== undefined && (isFault || provider !== undefined || error.status >= 500)
   const url = provider && (provider.name === 'platform' ? called.platform : called.provider)
   const stack = isFault && cause instanceof Error ? cause.stack?.split('\n') : undefined
+  // A batch that ends early has the reason of the call that made it end.
+  const ofBatch = operation?.function?.definition.sends === 'many' && error.retryable ? failedCall : undefined
   return {
     detail: clean(sentence),
+    ...(ofBatch !== undefined && { reason: clean(ofBatch) }),
     ...(isTold && { reason: clean(causeOf(cause, url)), shortage: shortageOf(cause) }),
     ...(stack && { at: redactor.data(stack.filter((line) => /^ +at /.test(line)).slice(0, 5)) }),
   }
 }
 
-/** A sentence with the provider's own words left out. */
+/**
+ * A sentence with the provider's own words left out. A single word is left out only where a quote begins, because the host's
+ * own sentence may have it, too.
+ */
 function withoutQuotes(sentence: string, words = ''): string {
-  return words
-    .split('\n')
-    .filter((line) => line.length >= 4)
-    .reduce((rest, line) => rest.replaceAll(line, '…'), sentence)
+  let rest = sentence
+  for (const line of words.split('\n')) {
+    if (line.length < 4) continue
+    for (const start of line.includes(' ') ? [''] : [': ', '\n', '“'])
+      rest = rest.replaceAll(start + line, `${start}…`)
+  }
+  return rest
 }

@@ -119,7 +119,7 @@ export function createWebhookHandler(
       if (given?.body?.status === 'ignored')
         run.reporter.log.warn(`${operation.event.name} is ignored. ${String(given.body.reason)}`)
       const isReplay = given !== undefined && claimed === undefined
-      if (!isReplay) response.fates = fatesOf(operation.function?.definition, response)
+      if (!isReplay) response.fates = fatesOf(operation.function?.definition, response, operation.event)
       if (isReplay && traits.claims === 'deployment') await repeatStatus(run)
       await run.close()
       return claimed ? await end(claimed, response, run.deadline.at) : response
