@@ -165,6 +165,24 @@ describe('the configuration', () => {
       '127.0.0.1',
       [/ENV_REFERENCE_ALLOW lists OPERATOR_TOKEN:/, /ENV_REFERENCE_ALLOW is \*/],
     ],
+    [
+      {
+        ...{ ...signed, KEEPALIVE_MS: '1', ENV_REFRENCE_ALLOW: 'A', DELIVERYSTORE: 'memory:', LEASE_SM: '1' },
+        ...{
+          EGRES_ALLOW: 'a',
+          LOGLEVEL: 'info',
+          CORS_ORIGIN: 'a',
+          HOME: '/',
+          NODE_PATH: '/',
+          SECRET_KEY: 'a',
+        },
+      },
+      '127.0.0.1',
+      [
+        ...[/KEEP_ALIVE_MS/, /ENV_REFERENCE_ALLOW/, /DELIVERY_STORE/, /LEASE_MS/],
+        ...[/EGRESS_ALLOW/, /LOG_LEVEL/, /CORS_ORIGINS/],
+      ],
+    ],
     [{ DELIVERY_STORE: 'redis://a' }, '127.0.0.1', [/not authenticated/, /no key of the host/]],
     [
       careless,
