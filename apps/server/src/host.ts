@@ -82,7 +82,8 @@ const DRAIN_POLL_MS = 20
 export function createHost(config: Config, options: HostOptions = {}): Host {
   const { environment = {}, store = memoryStore(), integrations = builtin } = options
   const redactor = createRedactor(config.secrets)
-  const rawLogger = onePerPeer(options.logger ?? createJsonLogger(config.logLevel))
+  const strangers = onePerPeer(options.logger ?? createJsonLogger(config.logLevel))
+  const rawLogger = strangers.logger
   const logger = redactLines(rawLogger, redactor)
   const secrets = config.webhookSecrets
   const verify = secrets.length > 0 ? createVerifier({ secrets }) : ('none' as const)
@@ -195,6 +196,7 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
       isDraining = true
       while (limit.active > 0 || unfinished.size > 0)
         await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS))
+      strangers.flush()
     },
   }
 }

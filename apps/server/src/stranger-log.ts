@@ -1,25 +1,44 @@
 import type { Logger } from '@org/core'
 
 const MINUTE_MS = 60_000
-/** Addresses that are remembered. */
-const MOST_PEERS = 1_000
+/** Kinds of lines of all addresses that are remembered. */
+const MOST_ENTRIES = 1_000
+
+/** The last line of an address and a kind, and how many further ones were left out. */
+interface Entry {
+  at: number
+  left: number
+  line: Parameters<Logger>
+}
 
 /**
- * Keeps strangers from filling the log: of the lines that name a peer, each address gets one in a minute. The next one
- * says how many requests it stands for.
+ * Keeps strangers from filling the log: of the lines that name a peer, each address gets one in a minute of each kind. The
+ * next one says how many requests it stands for.
  */
-export function onePerPeer(logger: Logger, now = Date.now): Logger {
-  const peers = new Map<string, { at: number; left: number }>()
-  return (level, message, facts = {}) => {
-    const { peer } = facts
-    if (typeof peer !== 'string') return logger(level, message, facts)
-    const { at, left } = peers.get(peer) ?? { at: Number.NEGATIVE_INFINITY, left: 0 }
-    if (now() - at < MINUTE_MS) return void peers.set(peer, { at, left: left + 1 })
-    const [oldest = ''] = peers.keys()
-    if (peers.size === MOST_PEERS && !peers.has(peer)) peers.delete(oldest)
-    // The last one in the order is the newest.
-    peers.delete(peer)
-    peers.set(peer, { at: now(), left: 0 })
-    logger(level, message, { ...facts, ...(left > 0 && { requests: left + 1 }) })
+export function onePerPeer(logger: Logger, now = Date.now) {
+  const entries = new Map<string, Entry>()
+  return {
+    logger: ((level, message, facts = {}) => {
+      const { peer, code = message } = facts
+      if (typeof peer !== 'string') return logger(level, message, facts)
+      const line: Entry['line'] = [level, message, facts]
+      const key = `${peer} ${code}`
+      const { at, left } = entries.get(key) ?? { at: Number.NEGATIVE_INFINITY, left: 0 }
+      if (now() - at < MINUTE_MS) return void entries.set(key, { at, left: left + 1, line })
+      const [oldest = ''] = entries.keys()
+      if (entries.size === MOST_ENTRIES && !entries.has(key)) entries.delete(oldest)
+      // The last one in the order is the newest.
+      entries.delete(key)
+      entries.set(key, { at: now(), left: 0, line })
+      logger(level, message, { ...facts, ...(left > 0 && { requests: left + 1 }) })
+    }) satisfies Logger,
+    /** Tells of the requests that no line stands for yet. */
+    flush(): void {
+      for (const { left, line } of entries.values()) {
+        const [level, message, facts] = line
+        if (left > 0) logger(level, message, { ...facts, requests: left })
+      }
+      entries.clear()
+    },
   }
 }

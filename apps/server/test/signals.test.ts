@@ -145,6 +145,20 @@ describe('docs/signals.md', () => {
   })
 })
 
+it('the log counts refused requests for each peer and kind, and those of the last minute when the host stops', async () => {
+  const lines: unknown[] = []
+  const variables = { PLATFORM_WEBHOOK_SECRET: credentials.webhookSecret }
+  const sent = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }
+  const { host } = startHost({ variables, logger: (_, message, facts) => lines.push({ message, ...facts }) })
+  lines.length = 0
+  for (const path of ['/mailr/webhook', '/mailer/webhook', '/mailer/webhook', '/mailer/webhook'])
+    await host.fetch(new Request(`http://host.test${path}`, sent), '192.0.2.1')
+  const unsigned = { code: 'invalid_signature', peer: '192.0.2.1' }
+  expect(lines).toMatchObject([{ path: '/mailr/webhook' }, unsigned])
+  await host.drain()
+  expect(lines.slice(2)).toMatchObject([{ ...unsigned, requests: 2 }])
+})
+
 /** The seconds in which a host with these variables stops at the latest. */
 function longestStop(given: Record<string, string>): number {
   const secret = { PLATFORM_WEBHOOK_SECRET: credentials.webhookSecret }
