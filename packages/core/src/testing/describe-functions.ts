@@ -1,7 +1,9 @@
 /** The promises of every function of an integration; the examples of its contract are the calls. */
 
 import type { IntegrationDefinition } from '../contract/integration.ts'
+import { secretsIn } from '../contract/marks.ts'
 import { examplesOf } from '../openapi/shared.ts'
+import { createRedactor } from '../redact.ts'
 import { placesOf } from './argument-values.ts'
 import type { EmulatorCall } from './emulator.ts'
 import type { Fault } from './faults.ts'
@@ -35,13 +37,18 @@ const isRepeatable = ({ method }: EmulatorCall) => method !== 'PUT' && method !=
 
 /** Describes the promises of functions: of each one if `isWhole`, else what all have in common. */
 export function describeFunctions(definition: IntegrationDefinition, suite: Suite, isWhole: boolean): void {
-  const { it, expect, host, deployed, problemOf, expectRecovery } = suite
+  const { it, expect, host, deployed, expectRecovery } = suite
   it('runs a function with an effect once for each delivery id', async () => {
     const running = await deployed()
     const first = await running.send(calling(running), { id: 'evt_1' })
     running.expectSuccess(`${running.effectfulCall.name} succeeds with the arguments of the fixture`, first)
     const again = await running.send(calling(running), { id: 'evt_1' })
-    expect([again.status, again.body]).toEqual([200, first.body])
+    // A replay may leave secrets out.
+    const { arguments: given, result } = definition.functions[running.effectfulCall.name] ?? {}
+    const redactor = createRedactor()
+    if (given) redactor.add(secretsIn(given, running.effectfulCall.arguments(1)))
+    if (result) redactor.add(secretsIn(result, Object(first.body).result))
+    expect([again.status, redactor.data(again.body)]).toEqual([200, redactor.data(first.body)])
     expect([isReplay(first), isReplay(again), running.effectfulCall.count()]).toEqual([false, true, 1])
     const second = await running.send(calling(running, 2), { id: 'evt_2' })
     running.expectSuccess('Another delivery takes effect, too', second)
@@ -57,16 +64,6 @@ export function describeFunctions(definition: IntegrationDefinition, suite: Suit
       running.expectHome()
     })
   }
-
-  it('refuses an unknown argument of a function at its path, without an effect', async () => {
-    const running = await deployed()
-    const { name } = running.effectfulCall
-    const event = callOf(name, { ...running.effectfulCall.arguments(1), unheardOf: true })
-    const problem = problemOf(await running.send(event))
-    expect(problem).toMatchObject({ status: 422, code: 'invalid_arguments' })
-    expect(problem.errors?.map(({ path }) => path)).toEqual(['unheardOf'])
-    expect(running.effectfulCall.count()).toBe(0)
-  })
 
   if (!isWhole) return
   /** Runs one event of a deployment that runs, and returns the calls to the provider that it made. */
