@@ -3,6 +3,7 @@ import {
   createWebhookHandler,
   defineIntegration,
   environmentReference,
+  functionArguments,
   secret,
   token,
 } from '@org/core'
@@ -14,7 +15,7 @@ import { referencePaths, secretPaths } from '../src/contract/marks.ts'
 import { bare } from './fixtures.ts'
 
 const password = secret(z.string())
-const call = { description: 'x', effectful: false, arguments: z.object({}), result: z.object({}) }
+const call = { description: 'x', effectful: false, arguments: functionArguments({}), result: z.object({}) }
 /** The message of the error that a work throws. */
 function faultsOf(work: () => unknown): string {
   try {
@@ -59,6 +60,7 @@ describe('a definition', () => {
     ['a schema that contains itself', tree, ' contains itself'],
     ['a key of a record', z.record(password, z.string()), ' has marked keys'],
     ['a field with a dot', z.object({ 'a.b': password }), '.a.b has the name “a.b”'],
+    ['a number', z.array(secret(z.number().nullable())), '.* is marked with secret(), and core finds texts'],
   ])('is refused if a secret is in %s, where nobody finds it', (_, schema, message) => {
     expect(faultsOf(() => defineIntegration({ ...bare, outputs: z.object({ x: schema }) }))).toContain(
       `The integration “elsewhere” has one fault:\n  outputs.x${message}`,
@@ -69,7 +71,9 @@ describe('a definition', () => {
     const wrong = {
       ...bare,
       name: 'No Route',
-      inputs: z.object({ when: z.array(z.date()) }).meta(asksFor(['a', 'b'], {})),
+      inputs: z
+        .object({ when: z.array(z.date()), size: environmentReference(z.object({ a: z.string() })) })
+        .meta(asksFor(['a', 'b'], {})),
       outputs: z.object({ id: environmentReference(z.string()) }),
       functions: {
         send: {
@@ -78,17 +82,18 @@ describe('a definition', () => {
           aliases: ['mail out'],
           result: z.object({ size: z.bigint().optional() }),
         },
-        mail: { ...call, aliases: ['send'] },
+        mail: { ...call, aliases: ['send'], arguments: call.arguments.meta({ examples: [{ to: 'Ada' }] }) },
       },
       metrics: { sent: { description: 'x' } },
       downloads: ['.env.local'],
       metric: {},
     } as const
     expect(faultsOf(() => defineIntegration(wrong)).split('\n  ')).toEqual([
-      'The integration “No Route” has 13 faults:',
+      'The integration “No Route” has 15 faults:',
       'name expected lower-case words joined by hyphens',
       'metric is not known here; the nearest name is “metrics”',
       expect.stringMatching(/^inputs\.when\.\* is a date/),
+      'inputs.size is marked with environmentReference(), and is no text',
       'inputs ask for “a”, which is no field of theirs',
       expect.stringMatching(/^outputs\.id is marked with environmentReference/),
       expect.stringMatching(/^functions\.send has the name “mail out”/),
@@ -96,21 +101,25 @@ describe('a definition', () => {
       'functions.send.settled is required: every function that sends has it',
       expect.stringMatching(/^functions\.send\.result\.size is a bigint/),
       'functions.mail has the name “send”, as another function has',
+      'functions.mail.arguments refuse an example of their own',
       'functions need the event FUNCTION_CALL',
       'metrics need the event METRIC_UPDATE',
       'downloads need the event DOWNLOAD_STARTED',
     ])
   })
 
-  it('is refused with an event, or a field of a function, that does not exist', () => {
+  it('is refused with unknown events or fields of a function, an event twice, and arguments that ignore others', () => {
     const wrong = {
       ...bare,
       events: ['DEPLOYMENT_PAUSED'],
-      functions: { send: { ...call, resumeable: true } },
+      functions: { send: { ...call, resumeable: true, arguments: z.object({}) } },
     }
     const faults = faultsOf(() => Reflect.apply(defineIntegration, undefined, [wrong]))
     expect(faults).toContain('events[0] expected one of "DEPLOYMENT_CREATED"')
     expect(faults).toContain('functions.send.resumeable is not known here')
+    expect(faults).toContain('functions.send.arguments expected functionArguments(…)')
+    const twice = { ...bare, events: ['HEALTH_CHECK', 'HEALTH_CHECK'] as const }
+    expect(faultsOf(() => defineIntegration(twice))).toContain('events name an event twice')
   })
 
   it('makes no handler if a handler, a method of the platform or the verifier is missing', () => {
@@ -119,9 +128,10 @@ describe('a definition', () => {
       events: ['HEALTH_CHECK', 'FUNCTION_CALL'] as const,
       functions: { send: call },
     }
-    const wrong = [definition, { functions: { sent: () => {} } }]
+    const wrong = [definition, { functions: { sent: () => {} }, heath: () => [] }]
     expect(faultsOf(() => Reflect.apply(createWebhookHandler, undefined, wrong)).split('\n  ')).toEqual([
-      'The handler of “elsewhere” has 5 faults:',
+      'The handler of “elsewhere” has 6 faults:',
+      'handlers.heath handles no event of the definition; the nearest name is “health”',
       'handlers.health is missing: it handles HEALTH_CHECK',
       'handlers.functions.send is missing',
       'handlers.functions.sent is no function of the definition; the nearest name is “send”',

@@ -57,7 +57,12 @@ describe('the OpenAPI document', () => {
 
   it('has a schema with a title as a component of that name, unless another one has it', () => {
     const documentOf = (title: string, result: z.ZodObject) => {
-      const send = { description: 'Sends.', effectful: true, arguments: letter.meta({ title }), result }
+      const send = {
+        description: 'Sends.',
+        effectful: true,
+        arguments: letter.strict().meta({ title }),
+        result,
+      }
       const events = ['FUNCTION_CALL'] as const
       return toOpenApi([defineIntegration({ ...bare, name: 'post', events, functions: { send } })], info)
     }

@@ -71,11 +71,14 @@ function findFunctionFaults({ functions }: IntegrationDefinition): FieldError[] 
         [!/^[A-Za-z]\w*$/.test(name), path, `has the name “${name}”: expected a word of letters`],
       )
     })
+    const examples = [called.arguments.meta()?.examples ?? []].flat()
+    const isRefused = examples.some((example) => !called.arguments.safeParse(example).success)
     const changes = resumable === true || sends !== undefined
     return [
       ...ofNames,
       ...faultsThat(
         [changes && !effectful, path, 'is resumable or sends, so it is effectful, too'],
+        [isRefused, `${path}.arguments`, 'refuse an example of their own'],
         [sends !== undefined && !settled, `${path}.settled`, 'is required: every function that sends has it'],
       ),
       ...findSchemaFaults(`${path}.arguments`, called.arguments, 'input'),
@@ -85,7 +88,7 @@ function findFunctionFaults({ functions }: IntegrationDefinition): FieldError[] 
 }
 
 /**
- * Finds events and functions without a handler, and handlers of unknown functions.
+ * Finds events and functions without a handler, and handlers that are never called.
  *
  * @param handlers see `Handlers`
  */
@@ -96,7 +99,12 @@ export function findHandlerFaults(
   const known = Object.keys(functions)
   const given = Object(handlers.functions)
   const isMissing = (handler: unknown) => typeof handler !== 'function'
+  const names = ['discard', ...events.map((event) => eventTraits[event].handler)]
   return [
+    ...Object.keys(handlers).flatMap((name) => {
+      const message = `handles no event of the definition${suggestion(name, names)}`
+      return faultsThat([!names.includes(name), `handlers.${name}`, message])
+    }),
     ...events.flatMap((event) => {
       const { handler } = eventTraits[event]
       const isOwn = handler !== 'functions' && isMissing(handlers[handler])

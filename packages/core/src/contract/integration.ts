@@ -6,6 +6,10 @@ import type { DownloadFile } from './platform.ts'
 
 const text = z.string().regex(/\S/, 'must not be blank')
 const fields = z.custom<z.ZodObject>((value) => value instanceof z.core.$ZodObject, 'expected z.object(…)')
+const strictFields = z.custom<z.ZodObject>(
+  (value) => value instanceof z.core.$ZodObject && value._zod.def.catchall?._zod.def.type === 'never',
+  'expected functionArguments(…), which refuses unknown arguments',
+)
 
 /** Makes the result of messages of unknown fate that an operator found at the provider, at the time `at`. */
 type Settle = (found: {
@@ -21,7 +25,7 @@ const calledFunction = z.strictObject({
   /** Further names of the function. */
   aliases: z.array(z.string()).readonly().optional(),
   /** See `functionArguments`. */
-  arguments: fields,
+  arguments: strictFields,
   result: z.custom<z.ZodType>((value) => value instanceof z.core.$ZodType, 'expected a schema of zod 4'),
   /** Whether it creates, changes, deletes or sends something: then it runs once per delivery. */
   effectful: z.boolean(),
@@ -54,7 +58,10 @@ export const definitionSchema = z.strictObject({
   title: text,
   description: text,
   /** The events that it handles. The response to the others is `ignored`. */
-  events: z.array(z.enum(eventNames).exclude(['WEBHOOK_CHALLENGE'])).readonly(),
+  events: z
+    .array(z.enum(eventNames).exclude(['WEBHOOK_CHALLENGE']))
+    .refine((events) => new Set(events).size === events.length, 'name an event twice')
+    .readonly(),
   inputs: fields,
   outputs: fields,
   functions: z.record(z.string(), calledFunction).readonly(),

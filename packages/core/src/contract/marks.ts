@@ -4,7 +4,11 @@ import * as z from 'zod'
 import type { FieldError } from '../errors.ts'
 import { faultsThat, refuseFaults } from '../problem.ts'
 
-/** Marks a value as secret: logs, problems and recorded responses leave it out, and outputs list it as sensitive. */
+/**
+ * Marks a value as secret: logs, problems and recorded responses leave it out, and outputs list it as sensitive. It is a
+ * text, or holds texts: core finds no numbers. It finds one that a handler makes in what the handler returns, and takes
+ * it out of what the handler has logged by `context.log` before.
+ */
 export const secret = markWith('writeOnly')
 
 /** Marks an input in which `{{env.NAME}}` is replaced by a variable of the host (specification §2.4). */
@@ -80,6 +84,12 @@ function* placesIn(place: Place): Generator<Place> {
 
 const nameOf = ({ path }: Place) => path.join('.')
 
+/** Where the values of a schema can be texts: the path is empty if these are the values themselves. */
+const textsIn = (schema: Place['schema']) =>
+  [...placesIn({ schema, path: [] })].filter(({ schema: { type, anyOf, oneOf, allOf } }) =>
+    type === undefined ? !(anyOf ?? oneOf ?? allOf) : type === 'string',
+  )
+
 /**
  * The paths of the values that are marked {@link secret}, at any depth: `apiToken`, `connection.uri`, or
  * `users.*.password` for each entry of a list or a record. The path of the whole value is empty.
@@ -123,12 +133,19 @@ function findHiddenMarks(schema: z.ZodType): FieldError[] {
 /** Finds marks of a schema that have no effect, and values that no JSON Schema describes in one place. */
 export function findSchemaFaults(base: string, schema: z.ZodType, io: Direction): FieldError[] {
   const others = placesOf(schema, io).flatMap((place) => {
-    const { unrepresentable: type, $ref, environmentReference, propertyNames } = place.schema
+    const { unrepresentable: type, $ref, environmentReference, propertyNames, writeOnly } = place.schema
     const path = nameOf(place)
+    const texts = textsIn(place.schema).map(nameOf)
     const isMisplaced = environmentReference === true && base !== 'inputs'
     const key = Object(propertyNames)
     return faultsThat(
       [isMisplaced, path, 'is marked with environmentReference(), which has an effect in inputs alone'],
+      [writeOnly === true && texts.length === 0, path, 'is marked with secret(), and core finds texts alone'],
+      [
+        environmentReference === true && !texts.includes(''),
+        path,
+        'is marked with environmentReference(), and is no text',
+      ],
       [key.writeOnly || key.environmentReference, path, 'has marked keys, and core looks at values alone'],
       [
         type !== undefined,

@@ -62,8 +62,8 @@ export interface HandlerDependencies {
   /** Longest time for one event with everything under it, in milliseconds; 25,000 by default. */
   timeoutMs?: number | undefined
   /**
-   * How long a claim lasts, in milliseconds: at least 1,000, and 30,000 by default. It is renewed three times while it lasts. After a
-   * crash, the next delivery can take over when it ends.
+   * How long a claim lasts, in milliseconds: 30,000 by default, and 1,000 at least. It is renewed three times while it
+   * lasts. After a crash, the next delivery can take over when it ends.
    */
   leaseMs?: number | undefined
   /**

@@ -156,7 +156,11 @@ export function createIntegration(route: Route) {
       },
     },
   }
-  return (dependencies: HandlerDependencies) => createWebhookHandler(definition, handlers, dependencies)
+  const { download: _, ...others } = handlers
+  return (dependencies: HandlerDependencies) =>
+    isOwning
+      ? createWebhookHandler(definition, handlers, dependencies)
+      : createWebhookHandler({ ...definition, events }, others, dependencies)
 }
 
 /** The provider of both, which does not know the token B of a connection. */
