@@ -27,8 +27,13 @@ const hasSystemd = can('systemd-analyze', 'the rating of the unit')
 const page = read('signals.md')
 const alerts = read('alerts.yml')
 const shown = panels.flatMap(({ title, targets }) => targets.map(({ expr }) => [title, expr] as const))
+/** Queries that alerts name. */
+const recorded = [...alerts.matchAll(/- record: (\S+)\n +expr: (.+)\n/g)]
 const alerted = [...alerts.matchAll(/- alert: (\w+)\n(?: +#.*\n)* +expr: (.+)\n/g)].map(
-  ([, name = '', expr = '']) => [name, expr] as const,
+  ([, name = '', expr = '']) => {
+    const whole = recorded.reduce((query, [, record = '', of = '']) => query.replaceAll(record, of), expr)
+    return [name, whole] as const
+  },
 )
 /** The first block of each alert in the runbook. */
 const commands = new Map(
