@@ -123,7 +123,11 @@ await describeReadme(home, {
     const { createHandler, createApp, createRoute, createLambda, ...host } = await import(path)
     if (createApp) return expectWebhook(await listen(createApp(dependencies)))
     if (createRoute) return expectWebhook(createRoute(dependencies).POST)
-    if (createLambda) return expectWebhook(invoking(createLambda(dependencies)))
+    if (createLambda) {
+      const invoke = invoking(createLambda(dependencies))
+      expect((await invoke(new Request('http://host.test/greeter/webhook'))).status).toBe(405)
+      return expectWebhook(invoke)
+    }
     if (host.createHost) {
       const handle = host.createHost(dependencies)
       await expectWebhook(handle)
