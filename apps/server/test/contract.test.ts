@@ -37,14 +37,16 @@ const placeOf = (...keys: string[]) =>
 
 /** The differences between a response and the document. */
 function faultsOf(path: string, method: 'get' | 'post', { status, headers, body }: HostResponse): string[] {
-  const response = document.paths[path]?.[method]?.responses[status]
+  const responses = document.paths[path]?.[method]?.responses ?? {}
+  const key = status in responses ? `${status}` : `${`${status}`.charAt(0)}XX`
+  const response = responses[key]
   if (!response) return ['The document has no such status.']
   const isShared = '$ref' in response
-  const place = isShared ? response.$ref : `#${placeOf('paths', path, method, 'responses', `${status}`)}`
-  const shared = isShared ? document.components.responses[place.replace(/.*\//, '')] : response
+  const place = isShared ? response.$ref : `#${placeOf('paths', path, method, 'responses', key)}`
+  const shared = isShared ? document.components.responses.Problem : response
   const { content = {}, headers: declared = {} } = shared ?? {}
   const mediaType = headers.get('content-type')?.split(';', 1)[0] ?? ''
-  if (!content[mediaType]) return [`The document has no ${mediaType}.`]
+  if (!(mediaType in content)) return [`The document has no ${mediaType}.`]
   const places = new Map(Object.entries(declared).map(([name, { $ref }]) => [name.toLowerCase(), $ref]))
   return [
     ...validateExactly(place + placeOf('content', mediaType, 'schema'), body),

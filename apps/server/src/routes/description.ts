@@ -23,9 +23,7 @@ export function createDescribingRoutes(
       import('./descriptions.ts'),
     ])
     const described = [...routes, ...others].map(({ path, operator }) => {
-      const { problems = [], ...description } = descriptions[path]
-      const all: typeof problems = operator === 'token' ? ['invalid_signature', ...problems] : problems
-      return { path, ...description, problems: all, operator: operator !== undefined }
+      return { path, ...descriptions[path], operator: operator !== undefined }
     })
     return toOpenApi(await definitions(), info, described)
   })

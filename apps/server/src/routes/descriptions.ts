@@ -59,7 +59,6 @@ export const descriptions: Readonly<Record<RoutePath, Description>> = {
           'The deployment of a DEPLOYMENT_CREATED or DEPLOYMENT_DELETED: these events claim a deployment as a whole.',
         ),
     }),
-    problems: ['not_found', 'overloaded'],
     responses: {
       200: {
         description: 'The records of the delivery, one for each route that has one.',
@@ -74,7 +73,6 @@ export const descriptions: Readonly<Record<RoutePath, Description>> = {
       'Look at the provider first. After `sent`, a redelivery with the same id and body gets a success. After `not_sent`, it tries again; of a batch, the messages alone that were unknown. The route exists on a host with an `OPERATOR_TOKEN` only.',
     parameters: delivery,
     body: settlementSchema,
-    problems: ['invalid_json', 'not_found', 'delivery_in_progress', 'invalid_arguments', 'overloaded'],
     responses: { 200: { description: 'The records of the delivery.', schema: deliveryRecords } },
   },
   '/integrations': {

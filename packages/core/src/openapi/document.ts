@@ -39,8 +39,8 @@ export interface OpenApiResponse {
   description: string
   headers?: Record<string, Reference>
   content?: Record<string, { schema: JsonSchema | Reference }>
-  /** The error codes of a failure. */
-  'x-problems'?: { code: ErrorCode; title: string; retryable: boolean }[]
+  /** Every code of a failure. */
+  'x-problems'?: { code: ErrorCode; status: number; title: string; retryable: boolean }[]
 }
 
 /** See {@link createComponents}. */

@@ -1,7 +1,6 @@
 import type * as z from 'zod'
 import type { IntegrationDefinition } from '../contract/integration.ts'
 import { toJsonSchema } from '../contract/marks.ts'
-import type { ErrorCode } from '../errors.ts'
 import {
   type Components,
   createComponents,
@@ -10,14 +9,7 @@ import {
   toPascalCase,
 } from './document.ts'
 import { problemSchema } from './problem-schema.ts'
-import {
-  exampleOf,
-  headers,
-  parameters,
-  problemResponses,
-  referToProblems,
-  securitySchemes,
-} from './shared.ts'
+import { exampleOf, failures, headers, parameters, problemResponse, securitySchemes } from './shared.ts'
 import { describeWebhook } from './webhook.ts'
 
 /** The description of a route: `POST` if it has a body, else `GET`. */
@@ -38,8 +30,6 @@ export interface RouteDescription {
   operator?: boolean
   /** The successful responses, by status; JSON by default. A response without a schema has no body. */
   responses: Readonly<Record<number, { description: string; mediaType?: string; schema?: z.ZodType }>>
-  /** The error codes of the failures. */
-  problems?: readonly ErrorCode[]
 }
 
 /** An OpenAPI document, as plain data. */
@@ -81,7 +71,7 @@ export function toOpenApi(
     paths: Object.fromEntries([...webhooks, ...others]),
     components: {
       schemas: Object.fromEntries(schemas),
-      responses: problemResponses(),
+      responses: { Problem: problemResponse() },
       parameters,
       headers,
       securitySchemes,
@@ -91,7 +81,7 @@ export function toOpenApi(
 
 /** Describes one route. */
 function describeRoute(route: RouteDescription, components: Components): OpenApiOperation {
-  const { operationId, summary, description, body, operator = false, problems = [] } = route
+  const { operationId, summary, description, body, operator = false } = route
   const request = body && {
     schema: components.add(`${toPascalCase(operationId)}Request`, toJsonSchema(body, 'input')),
     examples: { body: { value: exampleOf(body) } },
@@ -114,7 +104,7 @@ function describeRoute(route: RouteDescription, components: Components): OpenApi
     security: operator ? [{ operatorToken: [] }, ...(body ? [] : [{}])] : [],
     ...(parameters.length > 0 && { parameters }),
     ...(request && { requestBody: { required: true, content: { 'application/json': request } } }),
-    responses: { ...Object.fromEntries(responses), ...referToProblems(problems) },
+    responses: { ...Object.fromEntries(responses), ...failures },
   }
 }
 

@@ -1,9 +1,8 @@
 /** The parts that operations share: examples, headers, parameters, security and failures. */
 import * as z from 'zod'
-import type { IntegrationDefinition } from '../contract/integration.ts'
-import { type ErrorCode, errorCodes } from '../errors.ts'
+import { errorCodes } from '../errors.ts'
 import { codes, titleOf } from '../problem.ts'
-import { type OpenApiOperation, type OpenApiResponse, type Reference, refer } from './document.ts'
+import { type OpenApiOperation, type OpenApiResponse, refer } from './document.ts'
 
 /** The headers of responses. */
 export const headers = {
@@ -67,50 +66,22 @@ export const signature: Pick<OpenApiOperation, 'security' | 'parameters'> = {
   parameters: Object.keys(parameters).map((name) => refer('parameters', name)),
 }
 
-/** Codes with a second status. `invalid_event` is 422 if the delivery id was used with another body. */
-const secondStatus: Partial<Record<ErrorCode, number>> = { invalid_event: 422 }
-/** Failures that are recorded and replayed to a redelivery. */
-const REPLAYED: readonly number[] = [409, 422]
-/** Failures that need no call to a provider or to the platform. */
-const ALWAYS_POSSIBLE: readonly number[] = [400, 401, 405, 413, 415, 500, 503]
+/** The responses of each operation to failures: the code tells them apart, and each code has its status. */
+export const failures = { '4XX': refer('responses', 'Problem'), '5XX': refer('responses', 'Problem') }
 
-/** The responses to failures, one for each status: `Problem404`. */
-export function problemResponses(): Record<string, OpenApiResponse> {
-  const statuses = new Set(codes.map((code) => errorCodes[code].status))
-  return Object.fromEntries([...statuses].map((status) => [`Problem${status}`, toProblemResponse(status)]))
-}
-
-/** The failures of an integration's webhook, by status. */
-export function problemsOf({ events }: IntegrationDefinition): Record<string, Reference> {
-  const callsOut = events.some((event) => event !== 'HEALTH_CHECK')
-  const possible = codes.filter((code) => {
-    const { status } = errorCodes[code]
-    return status === 404 ? events.includes('FUNCTION_CALL') : callsOut || ALWAYS_POSSIBLE.includes(status)
-  })
-  return referToProblems(possible)
-}
-
-/** The responses of error codes, by status. */
-export function referToProblems(problems: readonly ErrorCode[]): Record<string, Reference> {
-  const statuses = problems.map((code) => errorCodes[code].status)
-  return Object.fromEntries(statuses.map((status) => [status, refer('responses', `Problem${status}`)]))
-}
-
-function toProblemResponse(status: number): OpenApiResponse {
-  const own = codes.filter((code) => errorCodes[code].status === status || secondStatus[code] === status)
-  const sent = {
-    ...(own.some((code) => errorCodes[code].retryable) && { 'Retry-After': refer('headers', 'RetryAfter') }),
-    ...(REPLAYED.includes(status) && { 'idempotency-replayed': refer('headers', 'IdempotencyReplayed') }),
-    ...(status === 401 && { 'WWW-Authenticate': refer('headers', 'WwwAuthenticate') }),
-    ...(status === 405 && { Allow: refer('headers', 'Allow') }),
-  }
-  const details = { type: 'object', properties: { status: { const: status }, code: { enum: own } } }
+/** The response to a failure. */
+export function problemResponse() {
+  const names = { 'Retry-After': 'RetryAfter', 'WWW-Authenticate': 'WwwAuthenticate', Allow: 'Allow' }
+  const sent = Object.entries({ ...names, 'idempotency-replayed': 'IdempotencyReplayed' })
   return {
-    description: own.map((code) => `\`${code}\`: ${titleOf(code)}.`).join(' '),
-    ...(Object.keys(sent).length > 0 && { headers: sent }),
-    content: { 'application/problem+json': { schema: { allOf: [refer('schemas', 'Problem'), details] } } },
-    'x-problems': own.map((code) => ({ code, title: titleOf(code), retryable: errorCodes[code].retryable })),
-  }
+    description: 'A failure. Its `code` is for programs, its `detail` for people.',
+    headers: Object.fromEntries(sent.map(([header, name]) => [header, refer('headers', name)])),
+    content: { 'application/problem+json': { schema: refer('schemas', 'Problem') } },
+    'x-problems': codes.map((code) => {
+      const { status, retryable } = errorCodes[code]
+      return { code, status, title: titleOf(code), retryable }
+    }),
+  } satisfies OpenApiResponse
 }
 
 const withExamples = z.object({ examples: z.array(z.record(z.string(), z.unknown())).default([]) })

@@ -4,7 +4,7 @@ import type { FunctionDefinition, IntegrationDefinition } from '../contract/inte
 import { type JsonSchema, toJsonSchema } from '../contract/marks.ts'
 import { createdResponse, ignoredResponse, metricsResponse, responseSchemas } from '../contract/responses.ts'
 import { type Components, type OpenApiOperation, type Reference, refer, toPascalCase } from './document.ts'
-import { exampleOf, problemsOf, signature } from './shared.ts'
+import { exampleOf, failures, signature } from './shared.ts'
 
 /** One schema of a union, with the values of `name` that tell it from the others. */
 type Member = [names: string[], schema: Reference]
@@ -94,7 +94,7 @@ export function describeWebhook(definition: IntegrationDefinition, { add }: Comp
         headers: { 'idempotency-replayed': refer('headers', 'IdempotencyReplayed') },
         content: { 'application/json': { schema: response } },
       },
-      ...problemsOf(definition),
+      ...failures,
     },
     'x-responses': responses,
     ...(Object.keys(metrics).length > 0 && { 'x-metrics': { ...metrics } }),

@@ -121,12 +121,9 @@ curl ${ORIGIN}/mailer/webhook \\
 
 /** Every code of a failure. */
 function showFailures({ responses }: OpenApiDocument['components'], find: Find) {
-  const rows = Object.entries(responses).flatMap(([name, { 'x-problems': problems = [] }]) =>
-    problems.map(({ code, title, retryable }) => {
-      const status = html`${name.replace('Problem', '')}${retryable ? mark('retryable') : ''}`
-      return [code, status, `${title}.`]
-    }),
-  )
+  const rows = responses.Problem['x-problems'].map(({ code, status, title, retryable }) => {
+    return [code, html`${status}${retryable ? mark('retryable') : ''}`, `${title}.`]
+  })
   return html`<p>Every failure is <code>application/problem+json</code>. Its <code>code</code> is for programs, its <code>detail</code> for people.</p>
 ${list('Codes', rows)}${fields('Fields', find({ $ref: 'Problem' }), find, true)}`
 }
