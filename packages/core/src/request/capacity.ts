@@ -67,6 +67,7 @@ class Sums {
   }
 
   add(name: string, amount: number): void {
+    if (amount === 0) return
     const sum = this.of(name) + amount
     this.total += amount
     this.#sums.set(name, sum)
