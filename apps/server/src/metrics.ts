@@ -38,7 +38,7 @@ const LAG_SAMPLE_MS = 100
 const OWNERS = ['host', 'deployment']
 /** The fates of a message. */
 const FATES = ['sent', 'failed', 'unknown'] as const
-/** What a host can have too little of. */
+/** The resources that a host can run short of. */
 const SHORTAGES = ['EMFILE', 'ENFILE', 'ENOMEM', 'ENOSPC']
 /** Owners whose calls are counted: the first ones of which a call failed. */
 const MOST_OWNERS = 100
@@ -208,7 +208,7 @@ async function loadCounts({ inFlight, circuits, isStoreReachable, ...routes }: H
 /** An owner is counted from its first failure on, so that few are, and those that suffer. */
 function countOwner(record: EventRecord, owners: Set<string>, calls: Pick<Counter, 'inc'>): void {
   const { route, event, owner = record.deployment, callsOwnServer, outcome } = record
-  // What a sender did wrong, and what a server of the deployment does, no operator of the host can mend.
+  // No operator of the host can mend the faults of a sender or of a deployment's own server.
   if (owner === undefined || event !== 'FUNCTION_CALL' || callsOwnServer || outcome === 'refused') return
   const hasFailed = outcome === 'failed' || outcome === 'unknown'
   if (hasFailed && owners.size < MOST_OWNERS) owners.add(owner)

@@ -23,7 +23,7 @@ function start(environment: Record<string, string | undefined>, options: StartOp
 }
 const createUser = calling('createUser', { emailAddress: 'ada@example.com', password: 'hunter22' })
 
-/** What a host that refuses to start says. */
+/** The last words of a host that refuses to start. */
 async function refusalOf(environment: Record<string, string>): Promise<string> {
   const { errors, exit } = start(environment)
   expect(await exit).toBe(1)

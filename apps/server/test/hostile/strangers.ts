@@ -19,9 +19,9 @@ const forged = (more: string) =>
 
 interface Stranger {
   connections: number
-  /** What it sends first. */
+  /** Sent first. */
   first: () => string
-  /** What it sends each second. */
+  /** Sent each second. */
   piece?: string
   /** @default true */
   reads?: boolean
