@@ -2,7 +2,7 @@ import { addressOf, type Delivery } from './events.ts'
 import { isRecord, type Received } from './sender.ts'
 import type { World } from './world.ts'
 
-/** What a scenario reports: anything in `violations` fails the run. */
+/** The report of a scenario: anything in `violations` fails the run. */
 export interface Findings {
   figures: Record<string, number | string>
   violations: string[]

@@ -1,4 +1,4 @@
-/** What the bundle tells whoever is on call, while something that it needs fails. */
+/** The log and the metrics of the bundle while something that it needs fails. */
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net'

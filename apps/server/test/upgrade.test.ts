@@ -90,7 +90,7 @@ describe('the commands of the guides', async () => {
   })
 })
 
-/** What a host of format 4 wrote on 2026-11-24. If the records change their shape, the format gets another number. */
+/** Records that a host of format 4 wrote on 2026-11-24. If the records change their shape, the format gets another number. */
 interface StoreOfFormat4 {
   time: number
   records: Record<string, string>

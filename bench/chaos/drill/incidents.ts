@@ -8,7 +8,7 @@ import type { Stage } from './stage.ts'
 export interface Incident {
   /** The alert that leads to it; others may fire too. */
   alert: string
-  /** What a command of the runbook prints about the cause. */
+  /** The words of a runbook’s command that name the cause. */
   says: RegExp
   /** A field that the command reads. @default reason */
   command?: 'deployment' | 'route'

@@ -1,4 +1,4 @@
-/** What a Prometheus would tell of a host: its samples, with the time compressed, in a test of `promtool`. */
+/** The alerts of a host: its samples, with the time compressed, in a test of `promtool`. */
 import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'

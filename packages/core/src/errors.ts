@@ -172,7 +172,7 @@ export function causeOf(error: unknown, url?: string): string {
   return cause.includes(host) ? cause : `${cause} (${host})`
 }
 
-/** What the host itself has too little of, as the system names it: descriptors, memory or disk. Nobody else is at fault. */
+/** The host’s own shortage, as the system names it: of descriptors, memory or disk. Nobody else is at fault. */
 export function shortageOf(error: unknown): string | undefined {
   const cause = causeOf(error)
   // The words of SQLite.

@@ -206,7 +206,7 @@ async function callFunction(
     throw new IntegrationError('invalid_arguments', message, { errors, cause })
   }
   const given = await handlers.functions?.[wanted.name]?.(parsed.data, context)
-  // What JSON cannot hold must fail here, where the outcome becomes unknown: later, it would invite a retry.
+  // A result that JSON cannot hold must fail here, where the outcome becomes unknown: later, it would invite a retry.
   const { result }: ResponseBody = JSON.parse(JSON.stringify({ result: resultSchema.parse(given) }))
   redactor.add(secretsIn(resultSchema, result))
   // A provider may quote a credential in what it says of one message of many.

@@ -38,7 +38,7 @@ export interface EventRecord extends Partial<Omit<Fates, 'messages'>>, LoggedMes
   detail?: string
   /** The cause of a failure: a code, the words of the error, and the host that was called. */
   reason?: string
-  /** What the host itself had too little of, such as `EMFILE`. */
+  /** The host’s own shortage, such as `EMFILE`. */
   shortage?: string | undefined
   /** The stack frames of a fault in the host. */
   at?: string[]
@@ -54,7 +54,7 @@ export interface EventRecord extends Partial<Omit<Fates, 'messages'>>, LoggedMes
   /** The times of an event of the future, and of the host's clock. */
   timestamp?: string
   clock?: string
-  /** What else happened: entries for the deployment's log, reports that got lost, trouble with the store. */
+  /** Further facts: entries for the deployment's log, reports that got lost, trouble with the store. */
   notes?: Note[]
 }
 

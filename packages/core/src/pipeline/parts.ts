@@ -1,4 +1,4 @@
-/** What the work on one event begins with. */
+/** The parts with which the work on one event begins. */
 import type { Gate } from '../contract/gate.ts'
 import type { HandlerContext } from '../contract/handler-context.ts'
 import type { EventHandlers, IntegrationDefinition } from '../contract/integration.ts'
