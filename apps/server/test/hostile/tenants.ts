@@ -16,7 +16,8 @@ export async function sendAsSlowTenant({ send }: Watched, signal: AbortSignal): 
       const server = `http://127.0.0.${1 + (at % 5)}:${port}`
       const deployment = { ...mailDeployment(`slow_${at % 10}`, server), owner: 'slow' }
       await send('mailer', { ...calling(at % 2 ? 'getDeliveryStats' : 'sendEmail', mail), deployment })
-      await pause(200)
+      // As the `Retry-After` of a refusal says.
+      await pause(1_000)
     }
   }
   await Promise.all(Array.from({ length: 100 }, (_, at) => call(at)))
