@@ -28,7 +28,7 @@ export function createJsonLogger(
   const least = LEVELS.indexOf(minimum)
   return (level, message, facts) => {
     if (LEVELS.indexOf(level) < least) return
-    const head = { time: new Date(), level }
+    const head = { time: new Date().toISOString(), level }
     const line = escapeInvisible(JSON.stringify({ ...head, message, ...facts }))
     if (line.length <= MAX_LINE_LENGTH) return write(line)
     const [shorter, cut] = [cutText(message, MAX_PART_LENGTH), cutData(facts, MAX_PART_LENGTH)]
