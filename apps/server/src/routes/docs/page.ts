@@ -2,8 +2,25 @@
 import { hash } from 'node:crypto'
 import type { OpenApiDocument, OpenApiOperation } from '@org/core/hosting'
 import { html, raw } from 'hono/html'
-import { ORIGIN, script, style } from './assets.ts'
 import { createFind, type Find, fieldsOf, nameOf, type Schema, typeOf } from './schema.ts'
+
+/** The examples have this origin, until the script gives them that of the page. */
+const ORIGIN = 'http://localhost:3009'
+
+const script = `
+for (const code of document.querySelectorAll('pre code'))
+  code.textContent = code.textContent.replaceAll('${ORIGIN}', location.origin)
+`
+const style = `
+:root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
+body { max-width: 60rem; margin: auto; padding: 1rem; background: Canvas; color: CanvasText; }
+a { color: inherit; }
+section { margin-top: 3rem; border-top: 1px solid; }
+h3 { margin-top: 3rem; }
+summary, dt code { font-weight: bold; }
+dt { margin-top: 0.5rem; }
+pre { overflow: auto; padding: 1rem; border: 1px solid; overflow-wrap: normal; }
+`
 
 /** Makes the page, and its content-security-policy. */
 export async function createPage(document: OpenApiDocument): Promise<{ text: string; policy: string }> {
@@ -12,12 +29,13 @@ export async function createPage(document: OpenApiDocument): Promise<{ text: str
   const sources = `default-src 'none'; style-src ${ofStyle}; script-src ${ofScript}; img-src data:`
   const policy = `${sources}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
   const sections = sectionsOf(document)
-  const contents = sections.map(
-    ({ id, title, entries }) =>
-      html`<li>${link(id, title)}<ul>${entries.map((entry) => html`<li>${link(entry.id, entry.title)}</li>`)}</ul></li>`,
-  )
+  const contents = sections.map(({ id, title, entries }) => {
+    const links = entries.map((entry) => link(entry.id, entry.title))
+    return html`<li>${link(id, title)} ${listed(links)}</li>`
+  })
   const content = sections.map(
-    ({ id, title, content }) => html`<section><h2 id="${id}">${link(id, title)}</h2>${content}</section>`,
+    ({ id, title, content, entries }) =>
+      html`<section><h2 id="${id}">${link(id, title)}</h2>${content}${entries.map((entry) => entry.content)}</section>`,
   )
   const page = html`<!doctype html>
 <html lang="en">
@@ -29,12 +47,11 @@ export async function createPage(document: OpenApiDocument): Promise<{ text: str
 <style>${raw(style)}</style>
 </head>
 <body>
-<a class="skip" href="#main">Skip to content</a>
-<nav aria-label="Contents"><ul>${contents}</ul></nav>
-<main id="main" tabindex="-1">
+<main>
 <h1>${title}</h1>
 <p>Version ${version} · <a href="/openapi.json">openapi.json</a> · <a href="/integrations">integrations</a></p>
 ${description.split('\n\n').map((paragraph) => html`<p>${inline(paragraph)}</p>`)}
+<nav aria-label="Contents"><ul>${contents}</ul></nav>
 ${content}
 </main>
 <script>${raw(script)}</script>
@@ -48,13 +65,10 @@ function sectionsOf({ paths, components }: OpenApiDocument) {
   const find = createFind(components)
   const webhooks = Object.entries(paths).flatMap(([path, { post }]) => {
     if (!post?.['x-responses']) return []
-    const entries = entriesOf(path, post, find)
     const metrics = Object.entries(post['x-metrics'] ?? {})
     const rows = metrics.map(([name, { unit, description }]) => [name, unit, description])
-    const content = html`<p><code>POST ${path}</code></p>
-<p>${inline(post.description)}</p>
-${list('Metrics', rows)}${entries.map((entry) => entry.content)}`
-    return [{ id: post.tags[0] ?? path, title: post.summary, entries, content }]
+    const content = html`<p><code>POST ${path}</code></p><p>${inline(post.description)}</p>${list('Metrics', rows)}`
+    return [{ id: post.tags[0] ?? path, title: post.summary, entries: entriesOf(path, post, find), content }]
   })
   return [
     { id: 'events', title: 'Sending events', entries: [], content: showSending(components, find) },
@@ -78,20 +92,21 @@ function entriesOf(path: string, { requestBody, tags, ...operation }: OpenApiOpe
     if (!response) return []
     const { anyOf: forms = [find(response)], properties: { result } = {} } = find(response)
     const inputs = find(input ?? find(deployment).properties?.inputs)
-    const also = aliases.map((alias) => html`<code>${alias}</code>`)
-    const content = html`<p>${inline(description)}${also.length > 0 ? html` Also called ${listed(also)}.` : ''}</p>
-${fields(effect === undefined ? 'Inputs' : 'Arguments', inputs, find)}
-${result ? fields('Result', find(result), find, true) : forms.map((form, at) => fields(at > 0 ? 'Or' : 'Response', form, find, true))}`
     const kind = effect === undefined ? '' : mark(effect ? 'once per delivery' : 'reads')
+    const also = aliases.length > 0 ? html` Also called ${listed(aliases.map(code))}.` : ''
     const id = `${tags[0]}-${title}`
-    const command = commandOf(path, examples[title]?.value)
-    return { id, title, content: article(id, html`<code>${title}</code>`, content, kind, command) }
+    const content = html`<h3 id="${id}">${link(id, code(title))}${kind}</h3>
+<p>${inline(description)}${also}</p>
+${fields(effect === undefined ? 'Inputs' : 'Arguments', inputs, find)}
+${result ? fields('Result', find(result), find, true) : forms.map((form, at) => fields(at > 0 ? 'Or' : 'Response', form, find, true))}
+${example(id, commandOf(path, examples[title]?.value))}`
+    return { id, title, content }
   })
 }
 
 /** Sends an example. */
-function commandOf(path: string, example: unknown): string {
-  const json = JSON.stringify(example, null, 2).replaceAll("'", String.raw`'\''`).replaceAll('\n', '\n  ')
+function commandOf(path: string, value: unknown): string {
+  const json = JSON.stringify(value, null, 2).replaceAll("'", String.raw`'\''`).replaceAll('\n', '\n  ')
   return `curl ${ORIGIN}${path} \\\n  -H 'content-type: application/json' \\\n  -d '${json}'`
 }
 
@@ -99,9 +114,6 @@ function commandOf(path: string, example: unknown): string {
 function showSending({ securitySchemes, parameters }: OpenApiDocument['components'], find: Find) {
   const name = { type: 'string', description: 'What happened: one of the events below.' }
   const { name: _, ...properties } = find({ $ref: 'HealthCheckEvent' }).properties ?? {}
-  const content = html`${fields('Fields', { properties: { name, ...properties }, required: ['name'] }, find)}
-<p>${inline(String(securitySchemes.standardWebhooks?.description))}</p>
-${parameterFields(Object.values(parameters), 'Headers', find)}`
   const command = `secret=\${PLATFORM_WEBHOOK_SECRET:-whsec_c2VjcmV0}
 body='{"name":"HEALTH_CHECK"}'
 id=evt_$(date +%s) at=$(date +%s)
@@ -116,7 +128,9 @@ curl ${ORIGIN}/mailer/webhook \\
   -H "webhook-timestamp: $at" \\
   -H "webhook-signature: v1,$signature" \\
   -d "$body"`
-  return article('event', 'Event and signature', content, '', command)
+  return html`${fields('Fields', { properties: { name, ...properties }, required: ['name'] }, find)}
+<p>${inline(String(securitySchemes.standardWebhooks?.description))}</p>
+${parameterFields(Object.values(parameters), 'Headers', find)}${example('signed', command)}`
 }
 
 /** Every code of a failure. */
@@ -139,41 +153,34 @@ function showRoutes(paths: OpenApiDocument['paths'], find: Find) {
     const { 200: success } = route.responses
     const body = success && 'content' in success ? success.content?.['application/json']?.schema : undefined
     const given = route.requestBody?.content['application/json']?.schema
-    const content = html`<p>${route.summary}. ${inline(route.description)}</p>
+    const title = link(route.operationId, code(`${get ? 'GET' : 'POST'} ${path}`))
+    return html`<h3 id="${route.operationId}">${title}</h3><p>${route.summary}. ${inline(route.description)}</p>
 ${parameterFields(route.parameters ?? [], 'Parameters', find)}${fields('Body', find(given), find)}
 ${list('Responses', responses)}${fields('Fields', find(body), find, true)}`
-    return article(route.operationId, html`<code>${get ? 'GET' : 'POST'} ${path}</code>`, content)
   })
 }
 
+const code = (text: unknown) => html`<code>${text}</code>`
+
 /** Text with `code`. */
-const inline = (text = '') =>
-  text.split('`').map((part, at) => (at % 2 === 1 ? html`<code>${part}</code>` : part))
+const inline = (text = '') => text.split('`').map((part, at) => (at % 2 === 1 ? code(part) : part))
 
 /** Pieces with commas between them. */
 const listed = (parts: readonly unknown[]) => parts.map((part, at) => html`${at > 0 ? ', ' : ''}${part}`)
 
 const link = (id: string, text: unknown) => html`<a href="#${id}">${text}</a>`
 
-const mark = (words: string) => html` <span class="mark">${words}</span>`
+const mark = (words: string) => html` <em>${words}</em>`
 
-/** @param command an example that a reader can copy */
-function article(id: string, title: unknown, content: unknown, remark: unknown = '', command?: string) {
-  const example =
-    command === undefined
-      ? ''
-      : html`<figure><pre tabindex="0" role="region" aria-label="Command: ${id}"><code>${command}</code></pre></figure>`
-  return html`<article><div><h3 id="${id}">${link(id, title)}${remark}</h3>${content}</div>${example}</article>`
-}
+/** A command that a reader can copy. */
+const example = (id: string, command: string) =>
+  html`<pre tabindex="0" role="region" aria-label="Command: ${id}">${code(command)}</pre>`
 
 /** Terms, each with a remark and a text. */
 function list(title: string, rows: readonly (readonly unknown[])[], isOpen = true) {
-  const items = rows.map(
-    ([term, remark, text]) => html`<div><dt><code>${term}</code> ${remark}</dt><dd>${text}</dd></div>`,
-  )
-  return rows.length === 0
-    ? ''
-    : html`<details${isOpen ? ' open' : ''}><summary>${title}</summary><dl>${items}</dl></details>`
+  if (rows.length === 0) return ''
+  const items = rows.map(([term, remark, text]) => html`<dt>${code(term)} ${remark}</dt><dd>${text}</dd>`)
+  return html`<details${isOpen ? ' open' : ''}><summary>${title}</summary><dl>${items}</dl></details>`
 }
 
 /** Fields. Required ones have a mark for those who write them, optional ones for those who read them. */
@@ -188,11 +195,9 @@ function fields(title: string, schema: Schema, find: Find, isRead = false) {
       field.environmentReference && 'or {{env.NAME}}',
       field.immutable && 'never changes',
     ].flatMap((words) => (words ? mark(words) : []))
-    const codes = listed(values.map((value) => html`<code>${value}</code>`))
-    const initial =
-      field.default === undefined ? '' : html` Default: <code>${JSON.stringify(field.default)}</code>.`
-    const text = html`${inline(field.description)}${values.length > 0 ? html` One of ${codes}.` : ''}${initial}`
-    return [path, html`${typeOf(field)}${marks}`, text]
+    const choices = values.length > 0 ? html` One of ${listed(values.map(code))}.` : ''
+    const initial = field.default === undefined ? '' : html` Default: ${code(JSON.stringify(field.default))}.`
+    return [path, html`${typeOf(field)}${marks}`, html`${inline(field.description)}${choices}${initial}`]
   })
   return list(title, rows, !isRead)
 }
