@@ -66,7 +66,7 @@ const rows: Record<string, Panel[]> = {
   Process: [
     ['Processor, in cores', 'short', `rate(${gauge('process_cpu_seconds_total')}[$__rate_interval])`],
     ['Memory', 'bytes', gauge('process_resident_memory_bytes'), gauge('nodejs_heap_size_used_bytes')],
-    ['Delay of timers at the 99th percentile', 's', quantile(0.99, 'event_loop_lag', 'le, instance')],
+    ['Delay of timers at the 99th percentile', 's', gauge('nodejs_eventloop_lag_p99_seconds')],
     ['Open files', 'short', gauge('process_open_fds')],
     ['Restarts', 'short', `changes(${gauge('process_start_time_seconds')}[$__interval])`],
   ],

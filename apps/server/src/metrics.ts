@@ -8,7 +8,7 @@ import type { EventRecord, IntegrationDefinition, Observer } from '@org/core'
 import { isIntegrationError, shortageOf } from '@org/core/errors'
 import type { OutboundCall, Routes } from '@org/core/hosting'
 import { HttpFailure } from '@org/core/http'
-import type { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { Counter, Gauge, Registry } from 'prom-client'
 import { CircuitOpenError, circuitStates } from './outbound/circuit-breaker.ts'
 import type { Outbound } from './outbound/outbound.ts'
 import { lazily } from './routes/route.ts'
@@ -31,9 +31,6 @@ export interface Metrics extends Required<Observer> {
 
 /** Seconds; an event may take 25. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25]
-/** Seconds. */
-const LAG_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
-const LAG_SAMPLE_MS = 100
 /** Whose credential a request carried. */
 const OWNERS = ['host', 'deployment']
 /** The fates of a message. */
@@ -44,15 +41,6 @@ const SHORTAGES = ['EMFILE', 'ENFILE', 'ENOMEM', 'ENOSPC']
 const MOST_OWNERS = 100
 /** Stands for every word that the host does not know. */
 const OTHER = 'other'
-
-/** Callbacks by the last part of their path. */
-const CALLBACKS: Readonly<Record<string, string>> = {
-  status: 'setStatus',
-  logs: 'appendLogs',
-  outputs: 'setOutputs',
-  metrics: 'reportMetrics',
-  downloads: 'putDownload',
-}
 
 type Counts = Awaited<ReturnType<typeof loadCounts>>
 
@@ -125,13 +113,12 @@ async function loadCounts({ inFlight, circuits, isStoreReachable, ...routes }: H
 
   const createCounter = (name: string, help: string, labelNames: string[]) =>
     new Counter({ name, help, labelNames, registers })
-  const createHistogram = (name: string, help: string, labelNames: string[], buckets = BUCKETS) =>
-    new Histogram({ name, help, labelNames, buckets, registers })
 
   /** `<name>s_total`, with the outcome as a label, and the histogram `<name>_duration_seconds`. */
   function createTally(name: string, help: string, labelNames: string[]) {
     const outcomes = createCounter(`${name}s_total`, `${help}.`, [...labelNames, 'outcome'])
-    const durations = createHistogram(`${name}_duration_seconds`, `${help}: how long they took.`, labelNames)
+    const ofDurations = { name: `${name}_duration_seconds`, help: `${help}: how long they took.` }
+    const durations = new Histogram({ ...ofDurations, labelNames, buckets: BUCKETS, registers })
     return {
       add(labels: Record<string, string>, outcome: string, seconds?: number): void {
         outcomes.inc({ ...labels, outcome })
@@ -147,9 +134,6 @@ async function loadCounts({ inFlight, circuits, isStoreReachable, ...routes }: H
   }
 
   collectDefaultMetrics({ register: registry })
-  // The library's own gauges begin anew at each scrape, and see nothing of a delay before the last one.
-  const lag = 'webhook_event_loop_lag_seconds'
-  observeLag(createHistogram(lag, 'How late a timer fires, for timers of every 100 ms.', [], LAG_BUCKETS))
   const credentialsRejected = createCounter(
     'webhook_provider_credentials_rejected_total',
     'Requests that a provider refused with 401 or 403, by whose credential it was.',
@@ -215,18 +199,6 @@ function countOwner(record: EventRecord, owners: Set<string>, calls: Pick<Counte
   if (owners.has(owner)) calls.inc({ route, owner, outcome: hasFailed ? 'failed' : 'ok' })
 }
 
-/** Observes how late a timer fires, as long as the process lives. */
-function observeLag(histogram: Pick<Histogram, 'observe'>): void {
-  let due = performance.now() + LAG_SAMPLE_MS
-  const timer = setInterval(() => {
-    const now = performance.now()
-    // One delay makes all timers late that were due in it.
-    for (let late = Math.max(0, now - due); late >= 0; late -= LAG_SAMPLE_MS) histogram.observe(late / 1000)
-    due = now + LAG_SAMPLE_MS
-  }, LAG_SAMPLE_MS)
-  timer.unref()
-}
-
 /** The name of each function of an integration, and its aliases. */
 function namesOf({ functions }: IntegrationDefinition): ReadonlySet<string> {
   return new Set(Object.entries(functions).flatMap(([name, { aliases = [] }]) => [name, ...aliases]))
@@ -247,7 +219,8 @@ function statusClass(status: number): string {
   return status === 429 ? '429' : `${Math.floor(status / 100)}xx`
 }
 
+/** The part of a deployment that a callback reads or writes, such as `status`. */
 function callbackOf({ url }: OutboundCall): string {
-  const [, kind] = /\/deployments\/[^/]+(?:\/(\w+)(?:\/[^/]+)?)?$/.exec(new URL(url).pathname) ?? []
-  return kind === undefined ? 'getDeployment' : (CALLBACKS[kind] ?? OTHER)
+  const [, part = 'deployment'] = /\/deployments\/[^/]+\/(\w+)/.exec(new URL(url).pathname) ?? []
+  return part
 }

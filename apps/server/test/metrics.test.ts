@@ -109,13 +109,13 @@ describe('GET /metrics', () => {
     const count = (callback: string, outcome: string, times: number) =>
       `webhook_platform_requests_total{callback="${callback}",outcome="${outcome}"} ${times}`
     expect(requests.toSorted()).toEqual([
-      count('appendLogs', '2xx', 2),
-      count('getDeployment', '2xx', 1),
-      count('getDeployment', 'malformed', 1),
-      count('reportMetrics', '2xx', 1),
-      count('setOutputs', '2xx', 1),
-      count('setOutputs', '5xx', 1),
-      count('setStatus', '2xx', 2),
+      count('deployment', '2xx', 1),
+      count('deployment', 'malformed', 1),
+      count('logs', '2xx', 2),
+      count('metrics', '2xx', 1),
+      count('outputs', '2xx', 1),
+      count('outputs', '5xx', 1),
+      count('status', '2xx', 2),
     ])
   })
 
@@ -153,19 +153,6 @@ describe('GET /metrics', () => {
       ...Array.from({ length: 100 }, (_, at) => of(`cust_${at}`, 'failed')),
       of('cust_0', 'ok'),
     ])
-  })
-
-  it('counts how late timers fire, whoever reads the metrics meanwhile', async () => {
-    const { scrape } = start()
-    await scrape()
-    const end = performance.now() + 300
-    while (performance.now() < end);
-    const late = async () => {
-      const counts = /le="0\.05"\} (\d+).*lag_seconds_count (\d+)/s.exec((await scrape()).join('\n'))
-      return Number(counts?.[2]) - Number(counts?.[1])
-    }
-    await expect.poll(late).toBeGreaterThan(0)
-    expect(await late()).toBeGreaterThan(0)
   })
 
   it('shows events under way, and whether the store can be reached', async () => {

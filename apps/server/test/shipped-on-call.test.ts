@@ -24,14 +24,13 @@ async function portOf(server: ReturnType<typeof createTcpServer>): Promise<numbe
 }
 
 describe('the line of an event that fails in the bundled host', () => {
-  it('names an expired certificate of the provider, the platform and the store, with its date', async () => {
+  it('names an expired certificate of the provider, the platform and the store', async () => {
     const port = await portOf(createServer({ key, cert }).on('tlsClientError', () => {}))
     const at = `127.0.0.1:${port}`
     const host = around.ship({
       environment: { MAILER_API_BASE: `https://${at}`, PLATFORM_API_URL: `https://${at}` },
     })
-    const dates = 'valid from Jan  1 00:00:00 2026 GMT to Feb  1 00:00:00 2026 GMT'
-    const reason = `CERT_HAS_EXPIRED: certificate has expired (${dates}) (${at})`
+    const reason = `CERT_HAS_EXPIRED: certificate has expired (${at})`
     await host.send('mailer', mailOf('dep_1'), 'evt_1')
     await host.send('mailer', { name: 'METRIC_UPDATE', deployment: { id: 'dep_1' } }, 'evt_2')
     const lines = host.log.filter(({ event }) => event)

@@ -7,7 +7,6 @@ import { createJsonLogger, createRedactor, redactLines } from '@org/core/interna
 import type { Config } from '../config.ts'
 import { createHost, type HostOptions } from '../host.ts'
 import { createMetrics } from '../metrics.ts'
-import { dateCertificates } from '../outbound/certificates.ts'
 import { loadUndici } from '../outbound/transport.ts'
 import { forOwnMachine } from '../own-machine.ts'
 import { openStore } from '../stores/open.ts'
@@ -51,7 +50,6 @@ export async function run(
 ): Promise<void> {
   // A log that nobody reads any more, or a full disk under it, ends no event.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
-  dateCertificates()
   const rawLogger = createJsonLogger(config.logLevel, (line) => void process.stdout.write(`${line}\n`))
   const redactor = createRedactor(config.secrets)
   const logger = redactLines(rawLogger, redactor)
