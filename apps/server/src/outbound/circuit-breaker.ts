@@ -4,14 +4,12 @@
  */
 import { hash, randomUUID } from 'node:crypto'
 import type { Logger } from '@org/core'
-import { causeOf, type ErrorCode, IntegrationError, isIntegrationError, shortageOf } from '@org/core/errors'
+import { causeOf, IntegrationError, isIntegrationError, shortageOf } from '@org/core/errors'
 import {
   BrokenCircuitError,
-  type CircuitBreakerPolicy,
   CircuitState,
   circuitBreaker,
   handleWhenResult,
-  type Policy,
   SamplingBreaker,
 } from 'cockatiel'
 
@@ -25,6 +23,9 @@ const MOST_CALLBACKS = 250
 const MAX_CIRCUITS = 1_000
 /** Headers that name an account at a provider. */
 const CREDENTIAL_HEADER = /^(authorization|x-.*-token)$/i
+
+/** Stands for an integration where the platform is called. */
+export const PLATFORM = 'platform'
 
 /** In the order of `CircuitState`. */
 export const circuitStates = ['closed', 'open', 'half_open']
@@ -43,24 +44,19 @@ interface CircuitCall {
  * @param integration names the provider in errors and in the log
  */
 export function createCircuits(integration: string, logger: Logger) {
-  const circuits = new Map<string, CircuitBreakerPolicy>()
+  const circuits = new Map<string, Circuit>()
   // The keys of the map must not tell a credential, not even to somebody who guesses it.
   const salt = randomUUID()
 
-  function accountOf(headers: Readonly<Record<string, string>>): string {
-    const credentials = Object.entries(headers).filter(([name]) => CREDENTIAL_HEADER.test(name))
-    return hash('sha256', salt + JSON.stringify(credentials), 'base64')
-  }
-
-  function circuitOf({ url, headers }: CircuitCall): CircuitBreakerPolicy {
+  function circuitOf({ url, headers }: CircuitCall): Circuit {
     const { origin } = new URL(url)
-    const key = `${origin} ${accountOf(headers)}`
+    const credentials = Object.entries(headers).filter(([name]) => CREDENTIAL_HEADER.test(name))
+    const account = hash('sha256', salt + JSON.stringify(credentials), 'base64')
+    const key = `${origin} ${account}`
     const known = circuits.get(key)
     if (known) return known
     if (circuits.size === MAX_CIRCUITS) circuits.clear()
-    const circuit = createCircuit(handleWhenResult(isServerError).orWhen(isProviderFailure), (state, facts) =>
-      logger('warn', `A circuit to ${origin} is ${state}.`, { integration, ...facts }),
-    )
+    const circuit = createCircuit(origin, integration, logger)
     circuits.set(key, circuit)
     return circuit
   }
@@ -70,20 +66,13 @@ export function createCircuits(integration: string, logger: Logger) {
      * Makes a call. A read is not made while the circuit of its account is open. Changes have a gate in core, whose reads
      * pass.
      *
-     * @throws {IntegrationError} `provider_error` while it is open
+     * @throws {CircuitOpenError} `provider_error` while it is open
      */
     async run(call: CircuitCall, send: () => Promise<Response>): Promise<Response> {
-      if (!isRead(call) || call.isProbe) return send()
-      try {
-        return await circuitOf(call).execute(send)
-      } catch (cause) {
-        if (!(cause instanceof BrokenCircuitError)) throw cause
-        const message = 'The provider failed too often and is not called now.'
-        throw new CircuitOpenError('provider_error', message, integration)
-      }
+      return !isRead(call) || call.isProbe ? send() : circuitOf(call).run(send)
     },
     /** The state of each circuit. */
-    states: () => [...circuits.values()].map(({ state }) => circuitStates[state]),
+    states: () => [...circuits.values()].map((circuit) => circuit.state()),
   }
 }
 
@@ -93,53 +82,58 @@ export function createCircuits(integration: string, logger: Logger) {
  */
 export function createPlatformCircuit(logger: Logger) {
   let underWay = 0
-  // A call that was aborted had its time: also that is a failure.
-  const failure = handleWhenResult(isServerError).orWhen(
-    (error) => !isIntegrationError(error) && !shortageOf(error),
-  )
-  const circuit = createCircuit(failure, (state, facts) =>
-    logger('warn', `The circuit to the platform is ${state}.`, facts),
-  )
+  const circuit = createCircuit('the platform', PLATFORM, logger)
   return {
     /** Wraps an attempt of a call. It throws `platform_unavailable` at once if the platform is not called now. */
     wrap:
       (attempt: typeof fetch): typeof fetch =>
       async (input, init) => {
-        const refuse = (why: string) =>
-          new CircuitOpenError('platform_unavailable', `The platform ${why}.`, 'platform')
-        if (underWay === MOST_CALLBACKS) throw refuse('has too many calls under way')
+        if (underWay === MOST_CALLBACKS) throw new CircuitOpenError(PLATFORM, 'has too many calls under way')
         underWay += 1
-        try {
-          // The library would let it wait for the call that tries whether the platform is back.
-          if (circuit.state === CircuitState.HalfOpen) throw new BrokenCircuitError()
-          return await circuit.execute(() => attempt(input, init))
-        } catch (cause) {
-          if (!(cause instanceof BrokenCircuitError)) throw cause
-          throw refuse('failed too often and is not called now')
-        } finally {
-          underWay -= 1
-        }
+        return circuit
+          .run(() => attempt(input, init))
+          .finally(() => {
+            underWay -= 1
+          })
       },
-    states: () => [circuitStates[circuit.state]],
+    states: () => [circuit.state()],
   }
 }
 
-/** @param onChange receives the new state in words, and why the last call failed */
-function createCircuit(
-  failure: Policy,
-  onChange: (state: string | undefined, facts: { reason?: string | undefined }) => void,
-): CircuitBreakerPolicy {
+type Circuit = ReturnType<typeof createCircuit>
+
+function createCircuit(name: string, integration: string, logger: Logger) {
   let reason: string | undefined
-  const breaker = new SamplingBreaker(SAMPLING)
-  const circuit = circuitBreaker(failure, { halfOpenAfter: HALF_OPEN_AFTER_MS, breaker })
-  circuit.onFailure(({ reason: failed }) => {
-    const cause = 'error' in failed ? causeOf(failed.error) : 'it answers with an error'
-    reason = cause.startsWith('AbortError') ? 'it does not answer in time' : cause
+  // The host's own errors and shortages, such as a lost lease, are no failures of a server. Only a callback has all its
+  // time before it is aborted.
+  const isFailure = (error: unknown) =>
+    !isIntegrationError(error) && !shortageOf(error) && (integration === PLATFORM || !isAbort(error))
+  const circuit = circuitBreaker(handleWhenResult(isServerError).orWhen(isFailure), {
+    halfOpenAfter: HALF_OPEN_AFTER_MS,
+    breaker: new SamplingBreaker(SAMPLING),
   })
-  circuit.onStateChange((state) =>
-    onChange(CircuitState[state], state === CircuitState.Open ? { reason } : {}),
-  )
-  return circuit
+  circuit.onFailure(({ reason: failed }) => {
+    const cause = 'error' in failed ? failed.error : 'it answers with an error'
+    reason = isAbort(cause) ? 'it does not answer in time' : causeOf(cause)
+  })
+  circuit.onStateChange((state) => {
+    const facts = { integration, ...(state === CircuitState.Open && { reason }) }
+    logger('warn', `A circuit to ${name} is ${CircuitState[state]}.`, facts)
+  })
+  return {
+    state: () => circuitStates[circuit.state],
+    /** @throws {CircuitOpenError} while the circuit is open */
+    async run(send: () => Promise<Response>): Promise<Response> {
+      try {
+        // The library would let it wait for the call that tries whether the server is back.
+        if (circuit.state === CircuitState.HalfOpen) throw new BrokenCircuitError()
+        return await circuit.execute(send)
+      } catch (cause) {
+        if (!(cause instanceof BrokenCircuitError)) throw cause
+        throw new CircuitOpenError(integration, 'failed too often and is not called now')
+      }
+    },
+  }
 }
 
 /** Whether a call changes nothing. */
@@ -147,20 +141,21 @@ export function isRead({ method }: { method: string }): boolean {
   return method === 'GET' || method === 'HEAD'
 }
 
+function isAbort(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AbortError'
+}
+
 /** Recognises a response by its shape: the HTTP server of the Node host replaces the global `Response`. */
 function isServerError(result: unknown): boolean {
   return typeof result === 'object' && result !== null && 'status' in result && Number(result.status) >= 500
 }
 
-/** The host's own errors and shortages, such as a lost lease, are no failures of the provider. */
-function isProviderFailure(error: unknown): boolean {
-  const isAborted = error instanceof Error && error.name === 'AbortError'
-  return !isAborted && !isIntegrationError(error) && shortageOf(error) === undefined
-}
-
 /** A call was not made because its circuit is open. */
 export class CircuitOpenError extends IntegrationError {
-  constructor(code: ErrorCode, message: string, provider: string) {
-    super(code, message, { retryAfter: HALF_OPEN_AFTER_MS / 1000, provider: { name: provider } })
+  constructor(integration: string, why: string) {
+    const isPlatform = integration === PLATFORM
+    const message = `The ${isPlatform ? 'platform' : 'provider'} ${why}.`
+    const options = { retryAfter: HALF_OPEN_AFTER_MS / 1000, provider: { name: integration } }
+    super(isPlatform ? 'platform_unavailable' : 'provider_error', message, options)
   }
 }

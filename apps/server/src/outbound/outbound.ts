@@ -1,7 +1,7 @@
 /** The way out of the host: which connection a call takes, and whether its circuit lets it through. */
 import type { Egress, Logger } from '@org/core'
 import type { OutboundInit } from '@org/core/hosting'
-import { createCircuits, createPlatformCircuit, isRead } from './circuit-breaker.ts'
+import { createCircuits, createPlatformCircuit, isRead, PLATFORM } from './circuit-breaker.ts'
 import { type EgressRule, refusedBaseUrl } from './egress-rule.ts'
 
 /** A request that is ready to be sent. */
@@ -55,7 +55,7 @@ export function createOutbound(options: {
 }) {
   const { connections, egress, logger } = options
   const circuit = createPlatformCircuit(logger)
-  const known = new Map<string, { states(): (string | undefined)[] }[]>([['platform', [circuit]]])
+  const known = new Map<string, { states(): (string | undefined)[] }[]>([[PLATFORM, [circuit]]])
   return {
     /** Sends callbacks to the platform. */
     platform: {
