@@ -70,8 +70,6 @@ function textsThatHold(texts: Readonly<Record<string, unknown>>): string[] {
 }
 
 const OWN_PREFIX = /^(MAILER|IDP|PLATFORM|WEBHOOK|DELIVERY|OPERATOR|ENV_REFERENCE|EGRESS)_/
-const PROXY = /^(https?|all)_proxy$/i
-
 /** Two letters away from a shorter name, such as HOST, are variables of others, such as HOME. */
 const SHORTEST_NAME = 8
 
@@ -100,9 +98,6 @@ function toConfig(
   const deliveryStore = values.DELIVERY_STORE ?? (isFunction ? 'memory:' : DEFAULT_STORE)
   // A host that accepts events of anyone must be out of reach of others.
   const isOpen = webhookSecrets.length === 0 && !production
-  const ownReferences = values.ENV_REFERENCE_ALLOW.filter(isOwnName)
-  const proxy = names.find((name) => PROXY.test(name))
-  const { IDP_SHARED_PUBLISHABLE_KEY: publishableKey, IDP_SHARED_SECRET_KEY: secretKey } = values
   return {
     production,
     /** Whether the host accepts events of anyone, so that only its own machine may reach it. */
@@ -159,24 +154,14 @@ function toConfig(
     /** Risks that the host can run with, and what has no effect. */
     warnings: textsThatHold({
       ...Object.fromEntries(findMisspelt(names).map((text) => [text, true])),
-      [`${proxy} is not used: a proxy would resolve the names of deployments' servers, past the rule for addresses.`]:
-        proxy !== undefined,
       'PLATFORM_API_URL is not encrypted (http:), and outputs with keys are sent to it.':
         production && values.PLATFORM_API_URL.startsWith('http:'),
-      'IDP_SHARED_PUBLISHABLE_KEY and IDP_SHARED_SECRET_KEY belong together, and one is missing.':
-        (publishableKey === undefined) !== (secretKey === undefined),
-      'MAILER_SHARED_FROM_EMAIL has no effect without MAILER_SHARED_API_TOKEN.':
-        values.MAILER_SHARED_FROM_EMAIL !== undefined && values.MAILER_SHARED_API_TOKEN === undefined,
-      'WEBHOOK_AUTH has no effect beside PLATFORM_WEBHOOK_SECRET: events must be signed.':
-        webhookSecrets.length > 0 && values.WEBHOOK_AUTH !== undefined,
       'Webhooks are not authenticated, and anyone can reach a function: set PLATFORM_WEBHOOK_SECRET.':
         isOpen && isFunction,
       [`Webhooks are not authenticated, so the host listens on the loopback interface alone.${values.HOST === undefined ? '' : ' HOST is ignored.'} Set PLATFORM_WEBHOOK_SECRET to let others reach it.`]:
         isOpen && !isFunction,
       'WEBHOOK_AUTH is none: everyone who reaches this host may send events. A proxy must check them.':
         !isOpen && webhookSecrets.length === 0,
-      [`ENV_REFERENCE_ALLOW lists ${ownReferences.join(', ')}: a variable of the host itself is never given to a deployment.`]:
-        ownReferences.length > 0,
       'DELIVERY_STORE is memory:, so an effect happens once within one instance only: another instance may repeat it.':
         isFunction && deliveryStore === 'memory:',
       'ENV_REFERENCE_ALLOW is *: a deployment may use every variable of this process but those of the host.':

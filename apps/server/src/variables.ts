@@ -7,49 +7,38 @@ import * as z from 'zod/mini'
 /** Shorter secrets can be guessed from one signed request (Standard Webhooks). */
 const LEAST_SECRET_BYTES = 24
 
-const text = z.string().check(z.trim())
+const trimmed = z.string().check(z.trim())
+
+/** A value of which `matches` is true, without spaces around it. */
+const text = (matches: (value: string) => boolean, error: string) =>
+  z.string({ error }).check(z.trim(), z.refine(matches, { error }))
 
 /** A value for a header. It is not trimmed: a line break in a token shows that the wrong text was pasted. */
-const token = (prefix = '', error = 'expected one line of visible ASCII characters without spaces') =>
-  z.string().check(
-    z.refine((value) => value.startsWith(prefix) && /^[\x21-\x7e]+$/.test(value.slice(prefix.length)), {
-      error,
-    }),
-  )
+const token = (
+  pattern = /^[!-~]+$/,
+  error = 'expected one line of visible ASCII characters without spaces',
+) => z.string().check(z.regex(pattern, { error }))
 
 /** A name with labels that are not empty, or an address; as `URL` writes them. */
 const HOST_NAME =
   /^(?:\[[\da-f:.]+\]|(?:[a-z\d_](?:[a-z\d_-]*[a-z\d_])?\.)*[a-z\d_](?:[a-z\d_-]*[a-z\d_])?\.?)$/
-
-const URL_FAULT = 'expected an http:// or https:// URL'
 
 function parseHttpUrl(text: string): URL | undefined {
   const url = /^https?:/.test(text) ? URL.parse(text) : null
   return url && HOST_NAME.test(url.hostname) ? url : undefined
 }
 
-/** A text without a fault. */
-const faultless = (faultOf: (value: string) => string | undefined, missing?: string) =>
-  z.string({ error: missing }).check(({ value, issues }) => {
-    const message = faultOf(value)
-    if (message !== undefined) issues.push({ code: 'custom', message, input: value })
-  })
-
-function faultOfUrl(given: string): string | undefined {
-  const text = given.trim()
-  // The parser of URLs drops line breaks, and turns a backslash into a slash.
-  if (/[\s\p{C}\\]/u.test(text)) return 'must not contain a space, a line break or a backslash'
+/** Whether a path can follow the URL. */
+function isBaseUrl(text: string): boolean {
   const url = parseHttpUrl(text)
-  if (!url) return URL_FAULT
-  // `fetch` refuses a URL with a password, and quotes it in the error.
-  if (url.username + url.password !== '') return 'must not contain a user name or password'
-  // It would end up before the path.
-  return /[?#]/.test(text) ? 'must not contain a query or a fragment' : undefined
+  // `fetch` refuses a URL with a password, and quotes it in the error. The parser drops line breaks, and turns a
+  // backslash into a slash.
+  return url !== undefined && url.username + url.password === '' && !/[?#\s\p{C}\\]/u.test(text)
 }
 
-const httpUrl = z.pipe(
-  faultless(faultOfUrl, URL_FAULT),
-  z.transform((url: string) => url.trim()),
+const httpUrl = text(
+  isBaseUrl,
+  'expected an http:// or https:// URL without a user name, password, query, fragment or space',
 )
 
 /** A list with at least one entry, of which each one matches. */
@@ -74,17 +63,12 @@ function isWebhookSecret(entry: string): boolean {
   }
 }
 
-const STORES = 'expected memory:, sqlite:<file> or redis://host:port/database'
-
-function faultOfStore(location: string): string | undefined {
-  // SQLite itself would take these for a database in memory, which forgets every record with the process.
-  if (/^sqlite:(:|file:)/.test(location)) return 'expected the path of a file after sqlite:'
-  if (location === 'memory:' || /^sqlite:\P{Cc}+$/u.test(location)) return undefined
-  if (!/^rediss?:[!-~]+$/.test(location) || !URL.canParse(location)) return STORES
+function isStore(location: string): boolean {
+  // SQLite itself would take `:memory:` and `file:` for a database in memory, which forgets every record with the process.
+  if (location === 'memory:' || /^sqlite:(?!:|file:)\P{Cc}+$/u.test(location)) return true
+  if (!/^rediss?:[!-~]+$/.test(location) || redisPassword(location) === undefined) return false
   const { hostname, pathname, search, hash } = new URL(location)
-  const isPlain = search + hash === '' && /^\/?\d{0,4}$/.test(pathname)
-  if (!isPlain || !/^[\w.-]+$|^\[/.test(hostname)) return STORES
-  return redisPassword(location) === undefined ? 'a “%” in the password must be written as %25' : undefined
+  return search + hash === '' && /^\/?\d{0,4}$/.test(pathname) && /^[\w.-]+$|^\[/.test(hostname)
 }
 
 /** The password in the location of a store; `undefined` if it can’t be decoded. */
@@ -98,13 +82,12 @@ export function redisPassword(location: string): string | undefined {
   }
 }
 
-const wholeNumber = (least: number, most: number, what: string) =>
+const wholeNumber = (least: number, most: number, what = 'a whole number of milliseconds') =>
   z.pipe(
-    text.check(
+    text(
       // `Number` also reads 0x50, 1e3 and an empty text.
-      z.refine((value) => /^\d{1,15}$/.test(value) && Number(value) >= least && Number(value) <= most, {
-        error: `expected ${what} from ${least} to ${most}`,
-      }),
+      (value) => /^\d{1,15}$/.test(value) && Number(value) >= least && Number(value) <= most,
+      `expected ${what} from ${least} to ${most}`,
     ),
     z.transform(Number),
   )
@@ -124,29 +107,28 @@ const BYTES = 'a whole number of bytes, of which each 1048576 take 20 ms of the 
 
 /** Every variable of the host. */
 export const variables = z.object({
-  NODE_ENV: z._default(text, 'development'),
+  NODE_ENV: z._default(z.string(), 'development'),
   HOST: z.optional(
-    text.check(
-      z.refine((value) => value === 'localhost' || isIP(value) > 0, {
-        error: 'expected an address to listen on, such as 0.0.0.0 or 127.0.0.1',
-      }),
+    text(
+      (value) => value === 'localhost' || isIP(value) > 0,
+      'expected an address to listen on, such as 0.0.0.0 or 127.0.0.1',
     ),
   ),
   PORT: z._default(wholeNumber(0, 65_535, 'a port'), 3009),
   LOG_LEVEL: z._default(
     z.pipe(
-      text,
+      trimmed,
       z.enum(['debug', 'info', 'warn', 'error'], { error: 'expected debug, info, warn or error' }),
     ),
     'info',
   ),
   BODY_LIMIT: z._default(wholeNumber(1_024, 32 * 1024 * 1024, BYTES), 4 * 1024 * 1024),
-  REQUEST_TIMEOUT_MS: z._default(wholeNumber(1_000, 900_000, 'a whole number of milliseconds'), 25_000),
-  DRAIN_DELAY_MS: z.optional(wholeNumber(0, 300_000, 'a whole number of milliseconds')),
+  REQUEST_TIMEOUT_MS: z._default(wholeNumber(1_000, 900_000), 25_000),
+  DRAIN_DELAY_MS: z.optional(wholeNumber(0, 300_000)),
   // Longer than the idle time of the balancers in front, or a request meets a connection that closes.
-  KEEP_ALIVE_MS: z._default(wholeNumber(1_000, 600_000, 'a whole number of milliseconds'), 65_000),
+  KEEP_ALIVE_MS: z._default(wholeNumber(1_000, 600_000), 65_000),
   // A third of it must be longer than the slowest answer of a store that is not away.
-  LEASE_MS: z._default(wholeNumber(6_000, 600_000, 'a whole number of milliseconds'), 30_000),
+  LEASE_MS: z._default(wholeNumber(6_000, 600_000), 30_000),
 
   PLATFORM_API_URL: httpUrl,
   PLATFORM_API_TOKEN: z.optional(token()),
@@ -154,15 +136,20 @@ export const variables = z.object({
   /** Former webhook secrets: records that they signed are still recognised. */
   RECORD_KEYS: secrets,
   WEBHOOK_AUTH: z.optional(
-    z.pipe(text, z.literal('none', { error: 'expected none; leave it empty otherwise' })),
+    z.pipe(trimmed, z.literal('none', { error: 'expected none; leave it empty otherwise' })),
   ),
   OPERATOR_TOKEN: z.optional(
-    z.pipe(token(), z.string().check(z.minLength(24, { error: 'expected at least 24 characters' }))),
+    token().check(z.minLength(24, { error: 'expected at least 24 characters', abort: true })),
   ),
   CORS_ORIGINS: z.optional(
     list(',', isOrigin, 'expected origins such as https://app.example.com, separated by commas'),
   ),
-  DELIVERY_STORE: z.optional(z.pipe(text, faultless(faultOfStore))),
+  DELIVERY_STORE: z.optional(
+    text(
+      isStore,
+      'expected memory:, sqlite:<file> or redis://host:port/database; a “%” in the password is written as %25',
+    ),
+  ),
   ENV_REFERENCE_ALLOW: z._default(
     list(
       ',',
@@ -188,18 +175,14 @@ export const variables = z.object({
   ),
 
   MAILER_SHARED_API_TOKEN: z.optional(token()),
-  MAILER_SHARED_FROM_EMAIL: z.optional(text.check(z.refine(isAddress, 'expected a@b.c or Name <a@b.c>'))),
+  MAILER_SHARED_FROM_EMAIL: z.optional(text(isAddress, 'expected a@b.c or Name <a@b.c>')),
   MAILER_API_BASE: z.optional(httpUrl),
 
-  IDP_SHARED_SECRET_KEY: z.optional(token('sk_', 'expected a secret key, sk_…')),
-  IDP_SHARED_PUBLISHABLE_KEY: z.optional(token('pk_', 'expected a publishable key, pk_…')),
+  IDP_SHARED_SECRET_KEY: z.optional(token(/^sk_[!-~]+$/, 'expected a secret key, sk_…')),
+  IDP_SHARED_PUBLISHABLE_KEY: z.optional(token(/^pk_[!-~]+$/, 'expected a publishable key, pk_…')),
   IDP_API_BASE: z.optional(httpUrl),
   IDP_PLATFORM_API_KEY: z.optional(
-    z.string().check(
-      z.regex(/^[!-~]+( +[!-~]+)*$/, {
-        error: 'expected visible ASCII characters, and a space between two tokens',
-      }),
-    ),
+    token(/^[!-~]+( +[!-~]+)*$/, 'expected visible ASCII characters, and a space between two tokens'),
   ),
   IDP_PLATFORM_API_BASE: z.optional(httpUrl),
 })

@@ -44,7 +44,7 @@ describe('the configuration', () => {
     expect(faultsOf({ NODE_ENV: 'production', LOG_LEVEL: 'loud' }).split('\n')).toEqual([
       'The configuration has 4 faults:',
       '  LOG_LEVEL: expected debug, info, warn or error',
-      '  PLATFORM_API_URL is required: expected an http:// or https:// URL',
+      expect.stringContaining('  PLATFORM_API_URL is required: expected an http:// or https:// URL without'),
       expect.stringMatching(/^ {2}PLATFORM_WEBHOOK_SECRET is required .*or set WEBHOOK_AUTH=none if a proxy/),
       '  CORS_ORIGINS is required in production: the allowed origins, separated by commas',
     ])
@@ -52,66 +52,53 @@ describe('the configuration', () => {
       expect(faultsOf({ ...inProduction, ...authentication })).toBe('none')
   })
 
-  const token = 'one line of visible ASCII characters without spaces'
-  it.each([
-    ['HOST', 'an address to listen on', 'example.com | 0.0.0.0:80 | [::1] | 127.1'],
-    ['PORT', 'a port from 0 to 65535', '0x50 | 1e3 | 80.0 | -1 | 65536 | ８０'],
-    ['BODY_LIMIT', 'from 1024 to 33554432', '0 | 1e6 | 10 MiB | 33554433 | 99999999999999999999'],
-    [
-      'PLATFORM_API_URL',
-      'an http:// or https:// URL',
-      'a.example | ftp://a.example | https://. | https://a..b',
-    ],
-    ['PLATFORM_API_URL', 'query or a fragment', 'https://a.test?x=1 | https://a.test#x | https://a.test?'],
-    ['PLATFORM_API_URL', 'a space', 'https://a.test/a b | https://a.te\nst | https://a.test\\api'],
-    ['PLATFORM_API_URL', 'must not contain a user name or password', 'https://user:hidden-word@a.test'],
-    ['PLATFORM_API_TOKEN', token, 'token\n | to\r\nken | to ken | tok\u0000en | “token”'],
-    ['OPERATOR_TOKEN', token, 'operator-token-of-this-host\n |  operator-token-of-this-host'],
-    ['OPERATOR_TOKEN', 'at least 24 characters', 'twenty-three-characters'],
-    [
-      'MAILER_SHARED_FROM_EMAIL',
-      'a@b.c or Name <a@b.c>',
-      'shop | a@b.test\r\nBcc: c@d.test | a@b.test, c@d.test',
-    ],
-    ['IDP_PLATFORM_API_KEY', 'ASCII', 'ak\n | ak_1\nak_2 | ak_ä'],
-    ['IDP_SHARED_SECRET_KEY', 'a secret key, sk_…', 'sk_test_x\n | pk_test_x | sk_'],
-    ['PLATFORM_WEBHOOK_SECRET', 'whsec_… (base64 of at least 24 bytes)', ` ,  | whsec_??? | ${btoa(SECRET)}`],
-    ['PLATFORM_WEBHOOK_SECRET', 'at least 24 bytes', `whsec_${btoa('23 bytes are too few...')}`],
-    [
-      'CORS_ORIGINS',
-      'origins such as',
-      ', | * | https://. | https://*.test | https://a.test/ | ftp://a.test',
-    ],
-    ['CORS_ORIGINS', 'separated by commas', 'https://a.test,null'],
-    [
-      'EGRESS_ALLOW',
-      'hosts in lower case',
-      ', | * | *.internal | https://a.test | a.test/x | A.test | ::1 | 443',
-    ],
-    ['EGRESS_ALLOW', 'separated by commas', 'a b | - | . | .a | a..b | -a.b | a-.b | a.test,-'],
-    ['ENV_REFERENCE_ALLOW', 'names of variables', ', | A-B | A*B | {{env.A}} | 1A'],
-    ['DELIVERY_STORE', 'redis://host:port/database', 'sqlite: | sqlite:a\u0000b | memory | mongo://x'],
-    ['DELIVERY_STORE', 'the path of a file', 'sqlite::memory: | sqlite:file:x?mode=memory'],
-    [
-      'DELIVERY_STORE',
-      '',
-      'redis: | redis:// | redis://:%zz@a.test | redis://u:p\n@a | redis://a,b | redis:a',
-    ],
-    [
-      'DELIVERY_STORE',
-      '',
-      'redis://a:70000 | redis://a/x | redis://a/1/2 | redis://a?tls=1 | redis+cluster://a',
-    ],
-    ['WEBHOOK_AUTH', 'expected none; leave it empty otherwise', 'None | basic'],
-    ['LOG_LEVEL', 'expected debug, info, warn or error', 'INFO | trace'],
-  ])('refuses an odd value of %s by its name, and does not repeat it: %s: %j', (name, wanted, values) => {
-    for (const value of values.split(' | ')) {
-      const faults = faultsOf({ ...required, [name]: value }).split('\n')
-      expect([value, faults.length, faults[1]]).toEqual([value, 2, expect.stringContaining(`${name}: `)])
-      expect(faults[1]).toContain(wanted)
-      expect(faults[1]).not.toContain('hidden-word')
-    }
-  })
+  it.each(
+    Object.entries({
+      HOST: ['example.com | 0.0.0.0:80 | [::1] | 127.1'],
+      PORT: ['0x50 | 1e3 | 80.0 | -1 | 65536 | ８０'],
+      BODY_LIMIT: ['0 | 1e6 | 10 MiB | 33554433 | 99999999999999999999'],
+      LOG_LEVEL: ['INFO | trace'],
+      PLATFORM_API_URL: [
+        'a.example | ftp://a.example | https://. | https://a..b | https://a.test?x=1 | https://a.test#x',
+        'https://a.test? | https://a.test/a b | https://a.te\nst | https://a.test\\api | https://u:hidden-word@a.test',
+      ],
+      PLATFORM_API_TOKEN: ['token\n | to\r\nken | to ken | tok\u0000en | “token”'],
+      OPERATOR_TOKEN: [
+        'operator-token-of-this-host\n',
+        ' operator-token-of-this-host',
+        'twenty-three-characters',
+      ],
+      MAILER_SHARED_FROM_EMAIL: ['shop | a@b.test\r\nBcc: c@d.test | a@b.test, c@d.test'],
+      IDP_PLATFORM_API_KEY: ['ak\n | ak_1\nak_2 | ak_ä'],
+      IDP_SHARED_SECRET_KEY: ['sk_test_x\n | pk_test_x | sk_'],
+      PLATFORM_WEBHOOK_SECRET: [
+        ` ,  | whsec_??? | ${btoa(SECRET)} | whsec_${btoa('23 bytes are too few...')}`,
+      ],
+      WEBHOOK_AUTH: ['None | basic'],
+      CORS_ORIGINS: [
+        ', | * | https://. | https://*.test | https://a.test/ | ftp://a.test | https://a.test,null',
+      ],
+      EGRESS_ALLOW: [
+        ', | * | *.internal | https://a.test | a.test/x | A.test | ::1 | 443',
+        'a b | - | . | .a | a..b | -a.b | a-.b | a.test,-',
+      ],
+      ENV_REFERENCE_ALLOW: [', | A-B | A*B | {{env.A}} | 1A'],
+      DELIVERY_STORE: [
+        'sqlite: | sqlite:a\u0000b | memory | mongo://x | sqlite::memory: | sqlite:file:x?mode=memory | redis:',
+        'redis:// | redis://:%zz@a.test | redis://u:p\n@a | redis://a,b | redis:a | redis://a:70000 | redis://a/x',
+        'redis://a/1/2 | redis://a?tls=1 | redis+cluster://a',
+      ],
+    }),
+  )(
+    'refuses an odd value of %s by its name, says what it expects, and does not repeat it: %j',
+    (name, values) => {
+      for (const value of values.flatMap((line) => line.split(' | '))) {
+        const [, fault, ...others] = faultsOf({ ...required, [name]: value }).split('\n')
+        expect([value, fault, others]).toEqual([value, expect.stringContaining(`${name}: expected `), []])
+        expect(fault).not.toContain('hidden-word')
+      }
+    },
+  )
 
   it('lists every secret of the host, to keep it out of the log', () => {
     const single = {
@@ -150,54 +137,38 @@ describe('the configuration', () => {
   })
 
   const signed = { PLATFORM_WEBHOOK_SECRET: SECRET }
-  const careless = {
-    ...{ ...inProduction, ...signed, WEBHOOK_AUTH: 'none', PLATFORM_API_URL: 'http://a.example' },
-    ...{ HTTPS_PROXY: 'http://proxy', PATH: '/bin', MAILER_SHARED_TOKEN: 'x' },
-    ...{ MAILER_SHARED_FROM_EMAIL: 'a@b.co', IDP_SHARED_SECRET_KEY: 'sk_test_x' },
-  }
   it.each<[Record<string, string>, hostname: string, warnings: RegExp[]]>([
     [{ HOST: '0.0.0.0' }, '127.0.0.1', [/not authenticated.*loopback.*HOST is ignored/]],
     [{ ...inProduction, WEBHOOK_AUTH: 'none' }, '0.0.0.0', [/A proxy must check them/, /no key of the host/]],
     [signed, '127.0.0.1', []],
     [{ ...signed, HOST: '::' }, '::', []],
-    [
-      { ...signed, ENV_REFERENCE_ALLOW: 'TENANT_*,*,OPERATOR_TOKEN' },
-      '127.0.0.1',
-      [/ENV_REFERENCE_ALLOW lists OPERATOR_TOKEN:/, /ENV_REFERENCE_ALLOW is \*/],
-    ],
-    [
-      {
-        ...{ ...signed, KEEPALIVE_MS: '1', ENV_REFRENCE_ALLOW: 'A', DELIVERYSTORE: 'memory:', LEASE_SM: '1' },
-        ...{
-          EGRES_ALLOW: 'a',
-          LOGLEVEL: 'info',
-          CORS_ORIGIN: 'a',
-          HOME: '/',
-          NODE_PATH: '/',
-          SECRET_KEY: 'a',
-        },
-      },
-      '127.0.0.1',
-      [
-        ...[/KEEP_ALIVE_MS/, /ENV_REFERENCE_ALLOW/, /DELIVERY_STORE/, /LEASE_MS/],
-        ...[/EGRESS_ALLOW/, /LOG_LEVEL/, /CORS_ORIGINS/],
-      ],
-    ],
+    [{ ...signed, ENV_REFERENCE_ALLOW: 'TENANT_*,*' }, '127.0.0.1', [/ENV_REFERENCE_ALLOW is \*/]],
     [{ DELIVERY_STORE: 'redis://a' }, '127.0.0.1', [/not authenticated/, /no key of the host/]],
     [
-      careless,
+      { ...inProduction, ...signed, PLATFORM_API_URL: 'http://a.example' },
       '0.0.0.0',
-      [
-        /^MAILER_SHARED_TOKEN is no variable of this host; the nearest name is “MAILER_SHARED_API_TOKEN”\.$/,
-        ...[/HTTPS_PROXY is not used/, /PLATFORM_API_URL is not encrypted/, /belong together/],
-        ...[/MAILER_SHARED_FROM_EMAIL has no effect/, /WEBHOOK_AUTH has no effect/],
-      ],
+      [/PLATFORM_API_URL is not encrypted/],
     ],
   ])('with %j listens on %s, and warns: %s', (given, hostname, warnings) => {
     const config = readConfig({ ...required, ...given })
     expect(config.hostname).toBe(hostname)
     expect(config.warnings).toEqual(warnings.map((text) => expect.stringMatching(text)))
   })
+})
+
+it('a variable whose name is nearly one of the host is in a warning', () => {
+  const nearly = {
+    KEEPALIVE_MS: 'KEEP_ALIVE_MS',
+    LOGLEVEL: 'LOG_LEVEL',
+    MAILER_SHARED_TOKEN: 'MAILER_SHARED_API_TOKEN',
+  }
+  const others = { HOME: '/', PATH: '/bin', NODE_PATH: '/', SECRET_KEY: 'a' }
+  const { warnings } = readConfig({ ...required, PLATFORM_WEBHOOK_SECRET: SECRET, ...nearly, ...others })
+  expect(warnings).toEqual(
+    Object.entries(nearly).map(
+      ([name, meant]) => `${name} is no variable of this host; the nearest name is “${meant}”.`,
+    ),
+  )
 })
 
 describe('the configuration of a function', () => {
