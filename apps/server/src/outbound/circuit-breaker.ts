@@ -69,7 +69,8 @@ export function createCircuits(integration: string, logger: Logger) {
      * @throws {CircuitOpenError} `provider_error` while it is open
      */
     async run(call: CircuitCall, send: () => Promise<Response>): Promise<Response> {
-      return !isRead(call) || call.isProbe ? send() : circuitOf(call).run(send)
+      if (!isRead(call) || call.isProbe) return send()
+      return circuitOf(call).run(send)
     },
     /** The state of each circuit. */
     states: () => [...circuits.values()].map((circuit) => circuit.state()),
