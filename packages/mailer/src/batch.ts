@@ -6,8 +6,8 @@
 import type { IntegrationError } from '@org/core/errors'
 import type { ComposedMessage } from './compose.ts'
 import { refusalError } from './errors.ts'
+import { isMailError } from './mail-error.ts'
 import type { MessageResult, UnsentResult } from './result.ts'
-import { toMailErrorCode } from './result.ts'
 import { readRemark, type SendResponse } from './wire.ts'
 
 /** The parts of a message that are kept while its call is in flight. */
@@ -21,10 +21,7 @@ export interface PlacedMessage extends Pick<ComposedMessage, 'to' | 'recipients'
 /** The result of a message that the provider accepted or refused. */
 export function toResult(message: PlacedMessage, response: SendResponse): MessageResult {
   const { to, recipients } = message
-  if (!response.accepted) {
-    const error = refusalError(response.refusal, { recipients })
-    return { ...failedResult(message, error), rejected: [...error.rejected] }
-  }
+  if (!response.accepted) return failedResult(message, refusalError(response.refusal, { recipients }))
   return {
     ...placeOf(message),
     // The same text is held once.
@@ -48,17 +45,16 @@ export function failedResult(
   error: IntegrationError,
 ): UnsentResult {
   const { code, retryable, retryAfter, provider, hint } = error
-  const words = hint ? `${error.message} ${hint}` : error.message
   return {
     ...placeOf(message),
     to: message.to,
     status: error.effect === 'unknown' ? 'unknown' : 'failed',
     messageId: null,
     submittedAt: null,
-    rejected: [],
+    rejected: isMailError(error) ? [...error.rejected] : [],
     error: {
-      code: toMailErrorCode(code) ?? 'internal_error',
-      message: words,
+      code,
+      message: hint ? `${error.message} ${hint}` : error.message,
       retryable,
       ...(retryAfter !== undefined && { retryAfter }),
       ...(provider?.code && { provider: { code: provider.code, message: provider.message ?? '' } }),

@@ -4,14 +4,15 @@
  * @module
  */
 import type { IntegrationError } from '@org/core/errors'
-import { type Pass, unknownOutcome } from '@org/core/http'
+import { type Pass, type ProviderRequest, unknownOutcome } from '@org/core/http'
 import { failedResult, inOrder, toResult } from './batch.ts'
 import { type Ending, timeIsOver } from './ending.ts'
+import { SENDING } from './errors.ts'
 import { type MessageRecord, type Records, toRecords } from './journal.ts'
 import { toMailError } from './mail-error.ts'
 import type { Pace } from './pace.ts'
 import type { MessageResult } from './result.ts'
-import type { BatchRunOptions, Call, CallOutcome } from './run.ts'
+import type { BatchRun, Call, CallOutcome } from './run.ts'
 import { isAbout, readSendResponse } from './wire.ts'
 
 /** With a journal, no call begins in the last quarter of the time (5 s at most), so that its results can be recorded. */
@@ -20,12 +21,23 @@ const LONGEST_RESERVE_MS = 5_000
 /** The messages fail if the provider asks to wait, and accepts no call for so long. */
 const LONGEST_RATE_LIMIT_MS = 5 * 60_000
 
+const BATCH: ProviderRequest = {
+  method: 'POST',
+  path: '/email/batch',
+  change: SENDING,
+  // The batch itself repeats calls that were not sent.
+  attempts: 1,
+}
+/** The answer to a message has 200 bytes, and names its recipients, with up to six bytes for a character. */
+const ANSWER = { bytes: 2_000, bytesPerCharacter: 8 }
+const SHORTEST_LIMIT = 64 * 1024
+
 /** Makes the function that makes the calls of one batch. */
 export function createCaller(
-  options: BatchRunOptions,
+  run: BatchRun,
   { pace, ending, records }: { pace: Pace; ending: Ending; records: Records | undefined },
 ) {
-  const { enter, gate, outageMs, send, timeoutMs, signal, deadline } = options
+  const { provider, gate, outageMs, timeoutMs, signal, deadline } = run
   const reserveMs = records ? Math.min(LONGEST_RESERVE_MS, (deadline - Date.now()) * RESERVE_SHARE) : 0
   const isTooLate = (delayMs = 0) => Date.now() + delayMs + Math.max(reserveMs, pace.expectedMs()) >= deadline
 
@@ -56,7 +68,7 @@ export function createCaller(
       const before = obstacle()
       if (before) throw before
       const until = Math.min(deadline, Date.now() + outageMs - pace.troubleMs())
-      pass = await enter({ signal: ending.signal, deadline: until, gate }, waitForGate)
+      pass = await provider.enter({ signal: ending.signal, deadline: until, gate }, waitForGate)
     } catch (error) {
       return unsentCall(call, obstacle() ?? toMailError(error))
     }
@@ -73,7 +85,11 @@ export function createCaller(
   async function exchange(call: Call, pass: Pass): Promise<CallOutcome> {
     try {
       const until = Math.min(deadline, Date.now() + timeoutMs)
-      return { results: readResults(await send(call, { signal, deadline: until, pass }), call) }
+      const request = { ...BATCH, body: call.json, maxBytes: longestAnswer(call) }
+      // Anything but a list leaves the outcome of the call unknown, and shuts the gate.
+      const read = (body: unknown): unknown[] | undefined => (Array.isArray(body) ? body : undefined)
+      const { value } = await provider.call(request, read, { signal, deadline: until, pass })
+      return { results: readResults(value, call) }
     } catch (thrown) {
       const error = toMailError(thrown)
       return error.effect === 'none' ? unsentCall(call, error) : { results: failAll(call, error) }
@@ -91,7 +107,7 @@ export function createCaller(
   return async function make(call: Call): Promise<CallOutcome> {
     if (call.messages.length === 0) return { results: call.settled }
     for (;;) {
-      const turn = await pace.enter(call.bytes)
+      const turn = await pace.enter()
       const outcome = await attempt(call)
       const { unsent } = outcome
       const delayMs = unsent && delayOf(unsent)
@@ -108,6 +124,12 @@ export function createCaller(
 /** Whether the provider takes no call for now: it can’t be reached, is down for maintenance, or asks to wait. */
 function isAway({ code, provider }: IntegrationError): boolean {
   return code === 'provider_rate_limited' || (code === 'provider_error' && (provider?.status ?? 503) >= 500)
+}
+
+function longestAnswer({ messages }: Call): number {
+  const lengths = messages.map(({ to, recipients }) => [to, ...recipients].join().length)
+  const characters = lengths.reduce((sum, length) => sum + length, 0)
+  return SHORTEST_LIMIT + messages.length * ANSWER.bytes + characters * ANSWER.bytesPerCharacter
 }
 
 function isBroken({ results }: CallOutcome): boolean {

@@ -4,6 +4,7 @@
  * @module
  */
 import type { IntegrationError } from '@org/core/errors'
+import { breathe } from '@org/core/http'
 import { readFiles } from './attachment.ts'
 import { failedResult, inOrder } from './batch.ts'
 import { type ComposedMessage, composeMessage, isRich } from './compose.ts'
@@ -13,7 +14,7 @@ import { type Records, restore } from './journal.ts'
 import { invalidMessage, toMailError } from './mail-error.ts'
 import { renderMessage } from './render.ts'
 import type { MessageResult } from './result.ts'
-import type { BatchRunOptions, Call } from './run.ts'
+import type { BatchRun, Call } from './run.ts'
 
 /** A message that was read. */
 interface Entry {
@@ -36,12 +37,12 @@ interface Draft {
 const MAX_MESSAGES = 500
 /** A call of a stream leaves when its first message is so old. */
 const MAX_AGE_MS = 100
-/** So many messages are composed at a time. */
+/** Other work goes on after so many messages. */
 const MANY = 100
 /** The brackets of a list. */
 const EMPTY_BYTES = 2
 
-type CutterOptions = Pick<BatchRunOptions, 'parse' | 'resend' | 'settings' | 'callBytes' | 'breathe'> & {
+type CutterOptions = Pick<BatchRun, 'parse' | 'resend' | 'settings' | 'callBytes'> & {
   ending: Ending
   records: Records | undefined
   /** Is told what the source and `resend` throw. */
@@ -50,7 +51,7 @@ type CutterOptions = Pick<BatchRunOptions, 'parse' | 'resend' | 'settings' | 'ca
 
 /** Makes the cutter of a batch. It reads no further than the next call needs. */
 export function createCutter(items: Iterable<unknown> | AsyncIterable<unknown>, options: CutterOptions) {
-  const { parse, resend, settings, callBytes, ending, breathe, records, fail } = options
+  const { parse, resend, settings, callBytes, ending, records, fail } = options
   const source = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]()
   const keys = new Set<string>()
   let index = 0
@@ -63,8 +64,6 @@ export function createCutter(items: Iterable<unknown> | AsyncIterable<unknown>, 
   let isRead = false
   let isOver = false
   let isUnread = false
-  /** The messages since the last breath. */
-  let composed = 0
 
   function compose(item: unknown): Entry | Promise<Entry> {
     const entry: Entry = { index, key: '' }
@@ -125,10 +124,7 @@ export function createCutter(items: Iterable<unknown> | AsyncIterable<unknown>, 
     ending.signal.addEventListener('abort', onEnd)
     try {
       while (entries.length < MAX_MESSAGES && !ending.reason) {
-        if (composed >= MANY) {
-          composed = 0
-          await breathe()
-        }
+        if (entries.length % MANY === 0 && index > 0) await breathe()
         const reading = pending ?? read()
         let next: Entry | undefined
         if (reading instanceof Promise) {
@@ -147,7 +143,6 @@ export function createCutter(items: Iterable<unknown> | AsyncIterable<unknown>, 
           return
         }
         const bytes = bytesOf(next)
-        composed += 1
         if (entries.length > 0 && draft.bytes + bytes > callBytes) {
           held = next
           return
@@ -205,8 +200,6 @@ export function createCutter(items: Iterable<unknown> | AsyncIterable<unknown>, 
      */
     async next(): Promise<Call | undefined> {
       const draft: Draft = { entries: [], bytes: EMPTY_BYTES }
-      if (composed > 0) await breathe()
-      composed = 0
       if (held) add(draft, held)
       held = undefined
       if (!isOver) await fill(draft)
@@ -226,6 +219,7 @@ export function createCutter(items: Iterable<unknown> | AsyncIterable<unknown>, 
     },
     /** Tells the source that no more messages are read. */
     close(): void {
+      isOver = true
       if (isRead) return
       // Not awaited: a source that is stuck may never return. What it throws now changes nothing.
       const closed = Promise.resolve().then(() => source.return?.())

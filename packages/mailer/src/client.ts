@@ -4,7 +4,7 @@
  * @see https://postmarkapp.com/developer
  * @module
  */
-import { type CallOptions, createProviderClient, type JsonReader, nextTurn, pause } from '@org/core/http'
+import { type CallOptions, createProviderClient, pause } from '@org/core/http'
 import type { Address } from './address.ts'
 import type { BatchSender } from './batch-sender.ts'
 import { composeMessage, isRich } from './compose.ts'
@@ -13,7 +13,7 @@ import { toMailError } from './mail-error.ts'
 import type { Message, MessageDefaults, MessageSettings, Messages } from './message.ts'
 import { callRules, checkOptions, mailerRules } from './options.ts'
 import type { BatchResult, MessageResult } from './result.ts'
-import type { BatchOptions, BatchSizes } from './run.ts'
+import type { BatchOptions, HostOptions } from './run.ts'
 import { callProvider, type SentEmail, sendComposed } from './single.ts'
 import type { DeliveryStats, StatsFilter } from './stats.ts'
 import { readServer, type ServerDetails } from './wire.ts'
@@ -130,22 +130,8 @@ export function createMailer(options: MailerOptions): Mailer {
 /** A mailer whose batches take items of any kind. */
 export type MailClient = Omit<Mailer, 'sendEmails'> & Pick<BatchSender, 'sendEmails'>
 
-/** What a host needs otherwise than an SDK. */
-export interface HostOptions extends BatchSizes {
-  /** Reads responses. A server that a deployment brings must not exhaust the host. */
-  readJson: JsonReader
-}
-
-/** For the server that the user has chosen, and the largest call that the provider accepts. */
-const FOR_SDK: HostOptions = {
-  readJson: (text) => ({ value: JSON.parse(text) }),
-  breathe: nextTurn,
-  callBytes: 50_000_000,
-  inFlightBytes: 64_000_000,
-}
-
 /** Makes a mail client for the webhook. */
-export function createClient(options: MailerOptions, host: HostOptions = FOR_SDK): MailClient {
+export function createClient(options: MailerOptions, host: Partial<HostOptions> = {}): MailClient {
   checkOptions(options, mailerRules)
   const { apiToken = '', baseUrl = DEFAULT_BASE_URL, concurrency = 12, timeoutMs = 30_000 } = options
   const { fetch, wait = pause } = options
@@ -155,8 +141,9 @@ export function createClient(options: MailerOptions, host: HostOptions = FOR_SDK
     messageStream: options.messageStream || DEFAULT_MESSAGE_STREAM,
   }
   const headers = { ...options.headers, ...tokenHeaders(options, baseUrl) }
-  const connection = { baseUrl, credential: apiToken, headers, fetch, timeoutMs, wait }
-  const provider = createProviderClient(mailProvider, { ...connection, readJson: host.readJson })
+  const { readJson = (text: string) => ({ value: JSON.parse(text) }) } = host
+  const connection = { baseUrl, credential: apiToken, headers, fetch, timeoutMs, wait, readJson }
+  const provider = createProviderClient(mailProvider, connection)
   try {
     provider.checkCredential()
   } catch (error) {

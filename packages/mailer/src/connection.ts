@@ -4,18 +4,23 @@
  * @module
  */
 import { type HandlerContext, type Inputs, IntegrationError } from '@org/core'
-import { breathe, readJson } from '@org/core/http'
+import { readJson } from '@org/core/http'
 import { createClient, DEFAULT_BASE_URL, DEFAULT_MESSAGE_STREAM, type MailClient } from './client.ts'
 import { mailer } from './integration.ts'
-import { type BatchMemory, createBatchMemory } from './memory.ts'
+import { createBatchMemory } from './memory.ts'
 
-/** How the host reads responses, and how much of a batch it composes at a time, in bytes. */
-const HOST = { readJson, breathe, callBytes: 2_000_000, inFlightBytes: 8_000_000 }
+/** How the host reads responses, and how much of a batch it composes for a call, in bytes. */
+const HOST = { readJson, callBytes: 2_000_000 }
+/** The memory for the calls of all batches, and for those of one owner, in bytes. */
+const MEMORY = [24_000_000, 8_000_000] as const
 /**
  * Makes the memory of a host for the calls of its batches. A server that a deployment brings may read slowly: that must
  * not hold up calls to the host’s own provider.
  */
-export const createHostMemory = () => ({ own: createBatchMemory(), deployments: createBatchMemory() })
+export const createHostMemory = () => ({
+  own: createBatchMemory(...MEMORY),
+  deployments: createBatchMemory(...MEMORY),
+})
 
 /** The host’s configuration of the mailer, for all deployments. */
 export interface MailerSettings {
@@ -95,12 +100,9 @@ export function openMailer(
   const refusal = isHosts ? undefined : egress.refuse(url)
   if (refusal !== undefined) throw inputError('invalid_inputs', 'baseUrl', refusal)
   const { own, deployments } = settings.memory
-  const sizes = (memory: BatchMemory) => ({
-    ...HOST,
-    takeMemory: (bytes: number, signal: AbortSignal) => memory.take(deployment?.owner ?? '', bytes, signal),
-  })
-  if (!isHosts) return createClient({ ...connection, fetch: egress.fetch }, sizes(deployments))
-  return createClient({ ...connection, baseUrl: hostBaseUrl, fetch }, sizes(own))
+  const host = { ...HOST, owner: deployment?.owner ?? '' }
+  if (!isHosts) return createClient({ ...connection, fetch: egress.fetch }, { ...host, memory: deployments })
+  return createClient({ ...connection, baseUrl: hostBaseUrl, fetch }, { ...host, memory: own })
 }
 
 /**

@@ -5,8 +5,8 @@
  * @module
  */
 import { maskAddresses, type Provider } from '@org/core/http'
-import { MailError } from './mail-error.ts'
-import { findNamed, type Refusal, readRefusal, readServer } from './wire.ts'
+import { MailError, type MailErrorFacts } from './mail-error.ts'
+import { type Refusal, readRefusal, readServer } from './wire.ts'
 
 /** What a call that sends mail changes, as the end of a sentence. */
 export const SENDING = 'the mail was sent'
@@ -16,30 +16,21 @@ const TOKEN_HINT =
 
 const BAD_TOKEN = 10
 const MAINTENANCE = 100
-const INACTIVE = 406
 /** Statuses of calls that the provider would take later, whatever its words. */
 const NOT_NOW = [408, 425, 429, 503]
 
-/**
- * The error for a message or a call that the provider refused with one of its codes.
- *
- * @param facts `recipients`: those of the message, if it was one
- */
+/** The error for a message or a call that the provider refused with one of its codes. */
 export function refusalError(
   { errorCode, message }: Refusal,
-  facts: {
-    status?: number | undefined
-    retryAfter?: number | undefined
-    recipients?: readonly string[] | undefined
-  } = {},
+  {
+    status,
+    retryAfter,
+    recipients,
+  }: MailErrorFacts & { status?: number | undefined; retryAfter?: number | undefined } = {},
 ): MailError {
   const words = maskAddresses(message)
-  const options = {
-    retryAfter: facts.retryAfter,
-    provider: { name: 'mailer', status: facts.status, code: String(errorCode), message: words },
-    rejected: errorCode === INACTIVE ? findNamed(message, facts.recipients ?? []) : undefined,
-    words: message,
-  }
+  const provider = { name: 'mailer', status, code: String(errorCode), message: words }
+  const options = { retryAfter, provider, recipients, words: message }
   if (errorCode === BAD_TOKEN) {
     const text = 'The mail provider does not accept the token.'
     return new MailError('credentials_rejected', text, { ...options, hint: TOKEN_HINT })

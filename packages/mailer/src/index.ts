@@ -23,7 +23,6 @@ export type { Attachment, Message, MessageBody, MessageDefaults } from './messag
 export type {
   BatchProgress,
   BatchResult,
-  MailErrorCode,
   MessageError,
   MessageResult,
   SentResult,

@@ -1,19 +1,22 @@
 import {
+  type ErrorCode,
   errorCodes,
   type FieldError,
   IntegrationError,
   type IntegrationErrorOptions,
   isIntegrationError,
 } from '@org/core/errors'
-import { type MailErrorCode, type MessageResult, toMailErrorCode } from './result.ts'
+import type { MessageResult } from './result.ts'
 import { findNamed } from './wire.ts'
 
 /** The provider’s code for recipients that bounced or complained before. */
 const INACTIVE = '406'
 
-/** The facts of a {@link MailError} that name recipients. */
-interface Facts {
-  rejected?: readonly string[] | undefined
+/** The facts of a {@link MailError} that printing it must not show. */
+export interface MailErrorFacts {
+  /** The recipients of the one mail that failed: the provider’s words name those that are inactive. */
+  recipients?: readonly string[] | undefined
+  /** The results of a batch before the error. */
   results?: readonly MessageResult[] | undefined
   /** The provider’s own words, unmasked. */
   words?: string | undefined
@@ -25,19 +28,16 @@ interface Facts {
  * @see https://postmarkapp.com/developer/api/overview#error-codes
  */
 export class MailError extends IntegrationError {
-  declare readonly code: MailErrorCode
   override readonly retryable: boolean
-  /** The provider’s own status, where it answered; else that of the code. */
-  override readonly status: number
   // Private, so that an error that is printed shows no address.
-  readonly #facts: Facts
+  readonly #facts: MailErrorFacts
 
-  constructor(code: MailErrorCode, message: string, options: IntegrationErrorOptions & Facts = {}) {
-    super(code, message, options)
-    const { rejected, results, words } = options
+  constructor(code: ErrorCode, message: string, options: IntegrationErrorOptions & MailErrorFacts = {}) {
+    // The provider’s own status, where it answered; else that of the code.
+    super(code, message, { ...options, status: options.provider?.status ?? options.status })
+    const { recipients, results, words } = options
     this.retryable = errorCodes[code].retryable && this.effect === 'none'
-    this.status = options.provider?.status ?? errorCodes[code].status
-    this.#facts = { rejected, results, words }
+    this.#facts = { recipients, results, words }
   }
 
   static {
@@ -47,7 +47,8 @@ export class MailError extends IntegrationError {
 
   /** The recipients that the provider refused because they are inactive. Printing the error does not show them. */
   get rejected(): readonly string[] {
-    return this.#facts.rejected ?? []
+    const { words = '', recipients = [] } = this.#facts
+    return this.provider?.code === INACTIVE ? findNamed(words, recipients) : []
   }
 
   /** What the provider said, word for word: it may name people. Printing the error does not show it. */
@@ -61,34 +62,19 @@ export class MailError extends IntegrationError {
   }
 }
 
-/** Facts that the caller of {@link toMailError} adds. */
-export interface MailErrorFacts {
-  /** The results of a batch before the error. */
-  results?: readonly MessageResult[] | undefined
-  /** The recipients of the one mail that failed: the provider’s words name those that are inactive. */
-  recipients?: readonly string[] | undefined
-}
-
-/**
- * Converts any thrown value, also `undefined`. What the error says stays as it is, and an error of an injected `fetch`
- * with a code that is none of the mailer’s stays itself.
- */
-export function toMailError(error: unknown, facts: MailErrorFacts = {}): IntegrationError {
+/** Converts any thrown value, also `undefined`. What the error says stays as it is. */
+export function toMailError(error: unknown, facts?: MailErrorFacts): MailError {
+  if (isMailError(error) && !facts) return error
   if (!isIntegrationError(error)) {
     const text = 'An error outside of the mailer ended the call: see `cause`.'
     return new MailError('internal_error', text, { cause: error })
   }
-  const code = toMailErrorCode(error.code)
-  if (!code) return error
-  const known: Partial<MailError> = isMailError(error) ? error : {}
-  const words = known.providerMessage ?? ''
-  const isInactive = error.provider?.code === INACTIVE && facts.recipients !== undefined
-  const converted = new MailError(code, error.message, {
+  const words = isMailError(error) ? error.providerMessage : undefined
+  const converted = new MailError(error.code, error.message, {
     ...error,
     cause: error.cause,
     words,
-    results: facts.results ?? known.results,
-    rejected: isInactive ? findNamed(words, facts.recipients ?? []) : known.rejected,
+    ...facts,
   })
   // The place where it was thrown, under its new name.
   converted.stack = String(error.stack).replace(/^\w+/, converted.name)

@@ -1,17 +1,19 @@
 /**
- * The memory for the calls of a host’s batches.
+ * The memory for the calls of batches.
  *
  * @module
  */
 
-/** The calls of all batches that are composed at a time, and those of one owner. In bytes. */
-const [FOR_ALL, FOR_EACH] = [24_000_000, 8_000_000]
-
 /** Memory that batches share. */
 export type BatchMemory = ReturnType<typeof createBatchMemory>
 
-/** Makes the memory that the calls of several batches share. */
-export function createBatchMemory() {
+/**
+ * Makes the memory for the calls that are composed or in flight.
+ *
+ * @param forAll of all batches, in bytes
+ * @param forEach of the batches of one owner, in bytes
+ */
+export function createBatchMemory(forAll: number, forEach = forAll) {
   const held = new Map<string, number>()
   let total = 0
   let freed = Promise.withResolvers<void>()
@@ -19,7 +21,7 @@ export function createBatchMemory() {
   /** A call that is larger than a limit goes alone. */
   function hasRoom(owner: string, bytes: number): boolean {
     const own = held.get(owner) ?? 0
-    return (own === 0 || own + bytes <= FOR_EACH) && (total === 0 || total + bytes <= FOR_ALL)
+    return (own === 0 || own + bytes <= forEach) && (total === 0 || total + bytes <= forAll)
   }
 
   function add(owner: string, bytes: number): void {

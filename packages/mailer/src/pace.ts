@@ -1,9 +1,9 @@
 /**
- * The pace of a batch: how many calls and bytes at a time, and the pauses while the provider takes no call.
+ * The pace of a batch: how many calls at a time, and the pauses while the provider takes no call.
  *
  * @module
  */
-import type { BatchRunOptions } from './run.ts'
+import type { BatchRun } from './run.ts'
 
 /** A pause that would end hardly later than the one that lasts is the same pause. */
 const SAME_PAUSE_MS = 1_000
@@ -13,11 +13,9 @@ const LONGEST_DOUBLED_MS = 10_000
 /** A call may take a little longer than the slowest before it. */
 const CAUTION = 1.1
 
-type PaceOptions = Pick<BatchRunOptions, 'concurrency' | 'callBytes' | 'inFlightBytes' | 'wait'>
-
+/** A call that runs. */
 interface Turn {
   started: number
-  bytes: number
 }
 
 /** The pace of one batch. */
@@ -30,12 +28,11 @@ export type Pace = ReturnType<typeof createPace>
  * @param signal fires when the batch ends early
  */
 export function createPace(
-  { concurrency, callBytes, inFlightBytes, wait }: PaceOptions,
+  { concurrency, wait }: Pick<BatchRun, 'concurrency' | 'wait'>,
   signal: AbortSignal,
 ) {
   const running = new Set<Turn>()
   let queued = 0
-  let bytesInFlight = 0
   let limit = 1
   let slowestMs = 0
   let calls = 0
@@ -55,19 +52,17 @@ export function createPace(
 
   return {
     /** Whether the next call may be composed. */
-    hasRoom: () => isIdle() || (running.size + queued < limit && bytesInFlight + callBytes <= inFlightBytes),
+    hasRoom: () => running.size + queued < limit,
     /** Resolves when there may be room again. */
     hasChanged,
     /** Waits for the turn of a call, or for the end of the batch. */
-    async enter(bytes: number): Promise<Turn> {
+    async enter(): Promise<Turn> {
       // A time in which there was nothing to send is no outage.
       if (trouble && isIdle()) trouble.since += Date.now() - idleSince
       queued += 1
-      // A call that waits is composed already.
-      bytesInFlight += bytes
       while (!signal.aborted && (pause || running.size >= limit)) await (pause?.over ?? hasChanged())
       queued -= 1
-      const turn = { started: Date.now(), bytes }
+      const turn = { started: Date.now() }
       running.add(turn)
       calls += 1
       return turn
@@ -75,7 +70,6 @@ export function createPace(
     /** Ends the turn of a call. */
     leave(turn: Turn, outcome: 'answered' | 'broken' | 'not sent'): void {
       running.delete(turn)
-      bytesInFlight -= turn.bytes
       idleSince = Date.now()
       if (outcome !== 'not sent') slowestMs = Math.max(slowestMs, idleSince - turn.started)
       if (outcome === 'broken') beInTrouble()

@@ -5,29 +5,6 @@
  */
 import type { ErrorCode } from '@org/core/errors'
 
-/** The codes that a failure of the mailer can have. */
-const mailErrorCodes = [
-  'invalid_arguments',
-  'missing_credentials',
-  'credentials_rejected',
-  'provider_rejected',
-  'provider_rate_limited',
-  'provider_error',
-  'provider_timeout',
-  'aborted',
-  'outcome_unknown',
-  'overloaded',
-  'internal_error',
-] as const satisfies readonly ErrorCode[]
-
-/** The codes that a `MailError` and the result of a message can have. */
-export type MailErrorCode = (typeof mailErrorCodes)[number]
-
-/** @returns `undefined` for a code that only a host has */
-export function toMailErrorCode(code: ErrorCode): MailErrorCode | undefined {
-  return mailErrorCodes.find((known) => known === code)
-}
-
 /** The fields of every {@link MessageResult}. */
 interface AnyResult {
   /** The message’s position in the batch, from 0. */
@@ -68,7 +45,7 @@ export interface UnsentResult extends AnyResult {
 /** Why a message was not sent, or why its outcome is unknown. It contains no address and no text of the message. */
 export type MessageError = {
   /** The cause, as a word for programs. */
-  code: MailErrorCode
+  code: ErrorCode
   /** The cause, and what to do about it. */
   message: string
   /** Whether the same message may be sent again without the risk of a second mail. */

@@ -4,9 +4,10 @@
  * @module
  */
 import type { IntegrationError } from '@org/core/errors'
-import type { CallOptions, Pass, ProviderClient } from '@org/core/http'
+import type { CallOptions, JsonReader, ProviderClient } from '@org/core/http'
 import type { PlacedMessage } from './batch.ts'
 import type { BatchJournal } from './journal.ts'
+import type { BatchMemory } from './memory.ts'
 import type { MessageSettings } from './message.ts'
 import type { BatchProgress, MessageResult } from './result.ts'
 
@@ -44,19 +45,19 @@ export interface HostBatchOptions extends BatchOptions {
   parse?: ((item: unknown) => unknown) | undefined
 }
 
-/** How much of a batch is composed at a time. */
-export interface BatchSizes {
-  /** The largest body of a call of several messages, and the bodies of all calls in flight, in bytes. */
+/** What a host needs otherwise than an SDK. */
+export interface HostOptions {
+  /** Reads responses. A server that a deployment brings must not exhaust the host. */
+  readJson: JsonReader
+  /** The largest body of a call of several messages, in bytes. */
   callBytes: number
-  inFlightBytes: number
-  /** Waits for the memory of a call, or for the signal. Returns a function that gives back a part, or all of it. */
-  takeMemory?: ((bytes: number, signal: AbortSignal) => Promise<(part?: number) => void>) | undefined
-  /** Lets other work go on between the messages. */
-  breathe: () => Promise<void>
+  /** The memory for the bodies of calls, which the owner of the mailer shares with others. */
+  memory: BatchMemory
+  owner: string
 }
 
 /** The settings of a mailer that its batches need. */
-export interface MailerSettings extends BatchSizes {
+export interface MailerSettings extends Partial<HostOptions> {
   settings: MessageSettings
   concurrency: number
   /** Longest time for one call, from when it leaves, in milliseconds. */
@@ -64,16 +65,14 @@ export interface MailerSettings extends BatchSizes {
   wait: (milliseconds: number, signal: AbortSignal) => Promise<void>
 }
 
-/** Options of `runBatch`. */
-export interface BatchRunOptions
+/** Everything that one batch is sent with. */
+export interface BatchRun
   extends MailerSettings,
     Omit<HostBatchOptions, keyof CallOptions>,
     ReturnType<ProviderClient['within']> {
+  provider: ProviderClient
   outageMs: number
-  /** Asks for the right to make one call. */
-  enter: ProviderClient['enter']
-  /** Makes one call, and returns the provider’s answers. */
-  send: (call: Call, limits: CallOptions & { pass: Pass }) => Promise<readonly unknown[]>
+  callBytes: number
 }
 
 /** One call of the provider’s batch endpoint. */

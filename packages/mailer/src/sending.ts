@@ -9,10 +9,13 @@ import { createCutter } from './calls.ts'
 import { createEnding } from './ending.ts'
 import { openJournal } from './journal.ts'
 import { toMailError } from './mail-error.ts'
+import { createBatchMemory } from './memory.ts'
 import { createPace } from './pace.ts'
 import type { BatchResult, MessageResult } from './result.ts'
-import type { BatchRunOptions, CallOutcome } from './run.ts'
+import type { BatchRun, CallOutcome } from './run.ts'
 
+/** The memory of a batch that shares none: the bodies of all calls in flight, in bytes. */
+const IN_FLIGHT_BYTES = 64_000_000
 /** The hint for a batch with a journal that is not done. */
 const REST = 'Send the batch again with the same journal: it sends the rest.'
 /** The hint for another batch of which mails have left. */
@@ -27,13 +30,14 @@ const FAILED = 'Send only the messages again whose result is “failed”.'
  */
 export async function* sendBatch(
   items: Iterable<unknown> | AsyncIterable<unknown>,
-  options: BatchRunOptions,
+  run: BatchRun,
   kept?: BatchResult,
 ): AsyncGenerator<MessageResult[], void> {
-  const { concurrency, callBytes, takeMemory, journal, onProgress } = options
-  const ending = createEnding(options)
+  const { concurrency, callBytes, journal, onProgress } = run
+  const { memory = createBatchMemory(IN_FLIGHT_BYTES), owner = '' } = run
+  const ending = createEnding(run)
   const records = journal && openJournal(journal, ending)
-  const pace = createPace(options, ending.signal)
+  const pace = createPace(run, ending.signal)
   let thrown: { reason: unknown } | undefined
   /** The caller’s own code failed. */
   function fail(cause: unknown): void {
@@ -42,14 +46,12 @@ export async function* sendBatch(
     const text = 'The source of the messages, onProgress or resend threw before this mail was sent.'
     ending.end(new IntegrationError('aborted', text, { cause }))
   }
-  const cutter = createCutter(items, { ...options, ending, records, fail })
-  const make = createCaller(options, { pace, ending, records })
+  const cutter = createCutter(items, { ...run, ending, records, fail })
+  const make = createCaller(run, { pace, ending, records })
   const counts = kept ?? { sent: 0, failed: 0, unknown: 0 }
   let done = 0
   /** Why the first call that was not made was not. */
   let unsent: IntegrationError | undefined
-  /** How many messages the next run has not to send. */
-  let settled = 0
   const inFlight: Promise<CallOutcome>[] = []
   let cutting: ReturnType<typeof cut> | undefined
   let isOver = false
@@ -58,7 +60,6 @@ export async function* sendBatch(
     unsent ??= outcome.unsent
     for (const result of outcome.results) {
       counts[result.status] += 1
-      if (!outcome.unsent && !result.error?.retryable) settled += 1
       kept?.results.push(result)
     }
     done += outcome.results.length
@@ -72,7 +73,7 @@ export async function* sendBatch(
 
   async function cut() {
     // The messages that are left when the batch ends need no memory.
-    const free = (await takeMemory?.(callBytes, ending.signal)) ?? (() => {})
+    const free = await memory.take(owner, callBytes, ending.signal)
     const call = await cutter.next()
     free(call && callBytes - call.bytes)
     return { call, free }
@@ -80,14 +81,14 @@ export async function* sendBatch(
 
   /** Why the batch throws, if it does. */
   function failure(): IntegrationError | undefined {
-    const mayHaveSent = counts.sent + counts.unknown > 0
+    const mayHaveSent = counts.sent + counts.unknown
     const { reason } = ending
     const left = journal && reason?.retryable ? reason : undefined
     const why = left ?? reason ?? unsent
-    if (!why || !(left || cutter.isUnread || (kept && !mayHaveSent))) return undefined
-    if (!left && !mayHaveSent) return why
+    if (!why || !(left || cutter.isUnread || (kept && mayHaveSent === 0))) return undefined
+    if (!left && mayHaveSent === 0) return why
     const { code, message, retryAfter, provider, cause } = why
-    const text = `The batch ended early: ${settled} messages are done, and others are left. ${message}`
+    const text = `The batch ended early: ${mayHaveSent} mails have left, and others have not. ${message}`
     const facts = { retryAfter, provider, cause }
     // The whole batch must not be sent again: mails have left.
     if (!left) return new IntegrationError(code, text, { ...facts, hint: FAILED, effect: 'unknown' })

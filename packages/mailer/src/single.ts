@@ -27,16 +27,15 @@ export async function sendComposed(
   { json, to, recipients }: ComposedMessage,
   options: CallOptions,
 ): Promise<SentEmail> {
-  const request = { ...SINGLE, body: json }
-  // An answer about somebody else leaves the outcome unknown, and shuts the gate.
   const read = (body: unknown) => {
     const response = readSendResponse(body)
-    return !response?.accepted || isAbout(response, { to }) ? response : undefined
+    if (response?.accepted === false) throw refusalError(response.refusal, { status: 200 })
+    // An answer about somebody else leaves the outcome unknown, and shuts the gate.
+    return response && isAbout(response, { to }) ? response : undefined
   }
-  const response = await callProvider(provider, request, read, options, recipients)
-  if (!response.accepted) throw refusalError(response.refusal, { status: 200, recipients })
-  const { messageId, submittedAt, message } = response
-  return { messageId, submittedAt, to: response.to || to, ...readRemark(message, recipients) }
+  const accepted = await callProvider(provider, { ...SINGLE, body: json }, read, options, recipients)
+  const { messageId, submittedAt, message } = accepted
+  return { messageId, submittedAt, to: accepted.to || to, ...readRemark(message, recipients) }
 }
 
 /**

@@ -228,7 +228,7 @@ it.each(['list', 'iterable'])(
     }
     const error = await failureOf(stream({ stop: stop.signal, onProgress: () => stop.abort() }))
     expect(error).toMatchObject({ code: 'overloaded', retryable: true, effect: 'none' })
-    expect(`${error.message} ${error.hint}`).toMatch(/500 messages are done.* the same journal/)
+    expect(`${error.message} ${error.hint}`).toMatch(/500 mails have left.* the same journal/)
     expect(runs(seen.splice(0))).toMatch(/^500 sent/)
     await stream({})
     expect([runs(seen), provider.messages.length, sentTwice()]).toEqual(['2000 sent', 2_000, 0])

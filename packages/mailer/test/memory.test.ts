@@ -5,7 +5,7 @@ const MB = 1_000_000
 
 it('memory of batches goes to each owner up to its share, and to those that wait as soon as it is free', async () => {
   const { signal } = new AbortController()
-  const { take } = createBatchMemory()
+  const { take } = createBatchMemory(24 * MB, 8 * MB)
   const got: string[] = []
   const free = await take('a', 8 * MB, signal)
   const waiting = ['a', 'b', 'c', 'd'].map((owner) => take(owner, 7 * MB, signal).then(() => got.push(owner)))
@@ -20,7 +20,7 @@ it('memory of batches goes to each owner up to its share, and to those that wait
 
 it('memory of batches is waited for until the signal fires', async () => {
   const { signal } = new AbortController()
-  const { take } = createBatchMemory()
+  const { take } = createBatchMemory(24 * MB, 8 * MB)
   const free = await take('a', 30 * MB, signal)
   const end = new AbortController()
   const waiting = take('b', MB, end.signal)

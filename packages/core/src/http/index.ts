@@ -4,7 +4,7 @@
  */
 
 export { toBase64 } from '../base64.ts'
-export { breathe, nextTurn } from '../breathe.ts'
+export { breathe } from '../breathe.ts'
 export type { Gate, GateLimits, Pass } from '../contract/gate.ts'
 export { readJson } from '../json.ts'
 export { maskAddresses } from '../log.ts'
