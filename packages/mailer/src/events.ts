@@ -18,26 +18,6 @@ import { isRecord, readNumber, readText } from './fields.ts'
 
 type Payload = Readonly<Record<string, unknown>>
 
-/** The fields of every known event. A field that the payload lacks is `null`. */
-export type MailEventFields = ReturnType<typeof readCommon>
-/** A mail bounced: https://postmarkapp.com/developer/webhooks/bounce-webhook */
-export type BounceEvent = { type: 'bounce' } & ReturnType<typeof readBounce>
-/** A recipient reported a mail as spam: https://postmarkapp.com/developer/webhooks/spam-complaint-webhook */
-export type SpamComplaintEvent = { type: 'spamComplaint' } & ReturnType<typeof readBounce>
-/** The receiving server accepted a mail: https://postmarkapp.com/developer/webhooks/delivery-webhook */
-export type DeliveryEvent = { type: 'delivery' } & ReturnType<typeof readDelivery>
-/** A recipient opened a mail: https://postmarkapp.com/developer/webhooks/open-tracking-webhook */
-export type OpenEvent = { type: 'open' } & ReturnType<typeof readOpen>
-/** A recipient clicked a link: https://postmarkapp.com/developer/webhooks/click-webhook */
-export type ClickEvent = { type: 'click' } & ReturnType<typeof readClick>
-/**
- * The provider stopped to send to a recipient, or sends again:
- * https://postmarkapp.com/developer/webhooks/subscription-change-webhook
- */
-export type SubscriptionChangeEvent = { type: 'subscriptionChange' } & ReturnType<typeof readChange>
-/** The program of a recipient, or its operating system. */
-export type MailProgram = NonNullable<ReturnType<typeof readProgram>>
-
 /** An event of a kind that this version does not know. */
 export interface UnknownEvent {
   type: 'unknown'
@@ -46,51 +26,47 @@ export interface UnknownEvent {
   payload: Payload
 }
 
-/** An event of the provider. */
+/**
+ * An event of the provider; `type` tells which. A field that the payload lacks is `null`.
+ *
+ * @see https://postmarkapp.com/developer/webhooks/webhooks-overview
+ */
 export type MailEvent =
-  | BounceEvent
-  | DeliveryEvent
-  | OpenEvent
-  | ClickEvent
-  | SpamComplaintEvent
-  | SubscriptionChangeEvent
+  | ({ type: 'bounce' | 'spamComplaint' } & ReturnType<typeof readBounce>)
+  | ({ type: 'delivery' } & ReturnType<typeof readDelivery>)
+  | ({ type: 'open' } & ReturnType<typeof readOpen>)
+  | ({ type: 'click' } & ReturnType<typeof readClick>)
+  | ({ type: 'subscriptionChange' } & ReturnType<typeof readChange>)
   | UnknownEvent
-
-const readers: Record<string, (payload: Payload) => MailEvent> = {
-  Bounce: (payload) => ({ type: 'bounce', ...readBounce(payload) }),
-  SpamComplaint: (payload) => ({ type: 'spamComplaint', ...readBounce(payload) }),
-  Delivery: (payload) => ({ type: 'delivery', ...readDelivery(payload) }),
-  Open: (payload) => ({ type: 'open', ...readOpen(payload) }),
-  Click: (payload) => ({ type: 'click', ...readClick(payload) }),
-  SubscriptionChange: (payload) => ({ type: 'subscriptionChange', ...readChange(payload) }),
-}
 
 /**
  * Reads a payload that the provider POSTed. It ignores fields and accepts kinds of events that it does not know.
  * It does not check who sent the payload: protect the endpoint, for example with a password in its URL.
  *
- * @param given the parsed JSON, or its text or bytes
+ * @param body the parsed JSON
  * @throws {IntegrationError} `invalid_event` if the body is no JSON object, or a known event without a recipient
  */
-export function parseMailEvent(given: unknown): MailEvent {
-  const body = parsed(given)
+export function parseMailEvent(body: unknown): MailEvent {
   if (!isRecord(body) || Array.isArray(body)) {
     throw new IntegrationError('invalid_event', 'The mail event is no JSON object.', {
       hint: 'Pass the body: parseMailEvent(await request.json()).',
     })
   }
-  const recordType = text(body, 'RecordType')
-  const read = recordType !== null && Object.hasOwn(readers, recordType) ? readers[recordType] : undefined
-  return read ? read(body) : { type: 'unknown', recordType, payload: body }
-}
-
-function parsed(body: unknown): unknown {
-  const isBytes = ArrayBuffer.isView(body) || body instanceof ArrayBuffer
-  if (typeof body !== 'string' && !isBytes) return body
-  try {
-    return JSON.parse(isBytes ? new TextDecoder().decode(body) : body)
-  } catch {
-    return undefined
+  switch (body.RecordType) {
+    case 'Bounce':
+      return { type: 'bounce', ...readBounce(body) }
+    case 'SpamComplaint':
+      return { type: 'spamComplaint', ...readBounce(body) }
+    case 'Delivery':
+      return { type: 'delivery', ...readDelivery(body) }
+    case 'Open':
+      return { type: 'open', ...readOpen(body) }
+    case 'Click':
+      return { type: 'click', ...readClick(body) }
+    case 'SubscriptionChange':
+      return { type: 'subscriptionChange', ...readChange(body) }
+    default:
+      return { type: 'unknown', recordType: text(body, 'RecordType'), payload: body }
   }
 }
 
@@ -144,7 +120,6 @@ function readBounce(payload: Payload) {
 }
 
 function readDelivery(payload: Payload) {
-  // The words of the receiving server.
   return { ...readCommon(payload, 'Recipient', 'DeliveredAt'), details: text(payload, 'Details') }
 }
 

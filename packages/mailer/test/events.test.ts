@@ -73,16 +73,7 @@ it.each(['Inbound', 'toString', undefined])('accepts the unknown kind %s', (Reco
   expectTypeOf<Extract<MailEvent, { type: 'bounce' }>>().toHaveProperty('isInactive')
 })
 
-it('reads a text and bytes as well, and takes no recipient for inactive unless the payload says so', () => {
-  const bytes = Buffer.from(JSON.stringify({ RecordType: 'Bounce', Email: 'a@b.c' }))
-  for (const form of [bytes.toString(), bytes, new Uint8Array(bytes).buffer])
-    expect(parseMailEvent(form)).toMatchObject({ type: 'bounce', isInactive: false, hasDump: false })
+it.each([undefined, null, 7, '{}', [], { RecordType: 'Bounce', Email: 7 }])('refuses %j', (body) => {
+  const errors = Object(body).RecordType ? [{ path: 'Email', message: expect.any(String) }] : undefined
+  expect(() => parseMailEvent(body)).toThrow(expect.objectContaining({ code: 'invalid_event', errors }))
 })
-
-it.each([undefined, null, 7, '{', '[]', Buffer.from('7'), { RecordType: 'Bounce', Email: 7 }])(
-  'refuses %j',
-  (body) => {
-    const errors = Object(body).RecordType ? [{ path: 'Email', message: expect.any(String) }] : undefined
-    expect(() => parseMailEvent(body)).toThrow(expect.objectContaining({ code: 'invalid_event', errors }))
-  },
-)
