@@ -5,5 +5,5 @@
  */
 export type { AcceptedMessage } from './messages.ts'
 export { createMailProvider, type MailProvider } from './provider.ts'
-export type { MailProviderSettings, OutboundStats, ServerInfo } from './settings.ts'
+export type { MailProviderSettings } from './settings.ts'
 export type { WireMessage } from './wire-message.ts'

@@ -43,10 +43,7 @@ export function acceptMessage(value: unknown, settings: MailProviderSettings, in
   const raw = parseWireMessage(value)
   const messageStream = raw.MessageStream || 'outbound'
   if (!settings.streams.includes(messageStream))
-    throw new Refusal(
-      'unknownStream',
-      `The stream provided: '${messageStream}' does not exist on this server.`,
-    )
+    throw new Refusal(1235, `The stream provided: '${messageStream}' does not exist on this server.`)
   const { sender, to, cc, bcc } = parseParties(raw)
   checkSender(sender, settings)
   checkLimits(raw)
@@ -54,7 +51,7 @@ export function acceptMessage(value: unknown, settings: MailProviderSettings, in
   const left = recipients.filter((address) => inactive.has(address))
   if (left.length === recipients.length) {
     throw new Refusal(
-      'inactiveRecipient',
+      406,
       `You tried to send to recipient(s) that have been marked as inactive. Found inactive addresses: ${left.join(', ')}. ` +
         'Inactive recipients are ones that have generated a hard bounce, a spam complaint, or a manual suppression.',
     )
@@ -96,7 +93,7 @@ export function acceptMessage(value: unknown, settings: MailProviderSettings, in
 function parseParties({ From, To, Cc, Bcc, ReplyTo }: WireMessage) {
   const [sender, ...others] = parseAddresses('From', From)
   if (sender === undefined || others.length > 0)
-    throw new Refusal('invalidRequest', `Invalid 'From' address: '${From ?? ''}'.`)
+    throw new Refusal(300, `Invalid 'From' address: '${From ?? ''}'.`)
   const [to, cc, bcc] = [parseAddresses('To', To), parseAddresses('Cc', Cc), parseAddresses('Bcc', Bcc)]
   parseAddresses('ReplyTo', ReplyTo)
   refuseIf(to.length === 0, `Invalid 'To' address: '${To ?? ''}'.`)
@@ -124,7 +121,7 @@ function checkSender(sender: string, { senders }: MailProviderSettings): void {
   const isConfirmed = (known: string) => sender === known || sender.endsWith(`@${known}`)
   if (!senders || senders.some((known) => isConfirmed(known.toLowerCase()))) return
   throw new Refusal(
-    'senderNotFound',
+    400,
     `The 'From' address you supplied (${sender}) is not a Sender Signature on your account. ` +
       "Please add and confirm this address in order to be able to use it in the 'From' field of your messages.",
   )
@@ -155,8 +152,7 @@ function checkLimits({ HtmlBody, TextBody, Headers, Metadata, Attachments, ...he
     refuseIf(value.length > limits.metadata.value, `The metadata value of '${name}' exceeds 80 characters.`)
   }
   for (const { Name, Content, ContentID } of files) {
-    if (FORBIDDEN_FILES.test(Name))
-      throw new Refusal('forbiddenAttachment', 'Attachment file type not allowed.')
+    if (FORBIDDEN_FILES.test(Name)) throw new Refusal(411, 'Attachment file type not allowed.')
     refuseIf(Content === '', `The attachment '${Name}' is empty.`)
     refuseIf(/[^A-Za-z0-9+/=\r\n]/.test(Content), `The content of attachment '${Name}' is not base64.`)
     // Without the prefix, no image in the HTML would be found.

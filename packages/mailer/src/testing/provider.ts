@@ -7,7 +7,7 @@
 import { createEmulator, createFaults, type EmulatedRequest, keepNewest } from '@org/core/emulators'
 import { type AcceptedMessage, acceptMessage, limits } from './messages.ts'
 import { invalidField, Refusal, unexplained } from './refusals.ts'
-import { defaultSettings, type MailProviderSettings, noStats, type OutboundStats } from './settings.ts'
+import { defaultSettings, type MailProviderSettings } from './settings.ts'
 
 /** A mail provider that lives in memory. */
 export type MailProvider = ReturnType<typeof createMailProvider>
@@ -116,7 +116,7 @@ function count(
   query: URLSearchParams,
   messages: readonly AcceptedMessage[],
   { stats }: MailProviderSettings,
-): OutboundStats {
+): Record<string, number> {
   for (const [name, value] of query) {
     const isDay = /^\d{4}-\d{2}-\d{2}$/.test(value) && !Number.isNaN(Date.parse(value))
     if (!filters.includes(name) || (name.endsWith('date') && !isDay)) throw invalidField(name)
@@ -131,19 +131,15 @@ function count(
       message.messageStream === (messagestream ?? message.messageStream)
     )
   })
-  const links = counted.filter(({ trackLinks }) => trackLinks !== 'None')
-  const opens = counted.filter(({ trackOpens }) => trackOpens)
-  const totals = {
-    ...noStats,
-    Sent: counted.length,
-    Tracked: new Set([...links, ...opens]).size,
-    WithLinkTracking: links.length,
-    WithOpenTracking: opens.length,
+  const tracked = counted.filter(({ trackOpens, trackLinks }) => trackOpens || trackLinks !== 'None')
+  const { Sent = counted.length, Bounced = 0, SpamComplaints = 0 } = stats
+  const rate = (part: number) => (Sent === 0 ? 0 : Math.round((part / Sent) * 100_000) / 1000)
+  return {
+    ...{ Sent, Bounced, BounceRate: rate(Bounced) },
+    ...{ SpamComplaints, SpamComplaintsRate: rate(SpamComplaints) },
+    ...{ Opens: 0, Tracked: tracked.length },
     ...stats,
   }
-  const rate = (part: number) => (totals.Sent === 0 ? 0 : Math.round((part / totals.Sent) * 100_000) / 1000)
-  const rates = { BounceRate: rate(totals.Bounced), SpamComplaintsRate: rate(totals.SpamComplaints) }
-  return { ...totals, ...rates, ...stats }
 }
 
 function checkHeaders({ method, headers }: EmulatedRequest, { apiTokens }: MailProviderSettings): void {
@@ -152,20 +148,20 @@ function checkHeaders({ method, headers }: EmulatedRequest, { apiTokens }: MailP
     (name) => headers.get(name) ?? [],
   )
   if (tokens.length === 0 || !tokens.every((token) => apiTokens.includes(token))) {
-    throw new Refusal('badToken', 'Request does not contain a valid Server token.', 401)
+    throw new Refusal(10, 'Request does not contain a valid Server token.', 401)
   }
   const isJson = (name: string) => /\bapplication\/json\b/i.test(headers.get(name) ?? '')
   if (!isJson('accept') || (method === 'POST' && !isJson('content-type'))) {
-    throw new Refusal('jsonRequired', 'Content-Type and Accept headers must be set to application/json.', 415)
+    throw new Refusal(409, 'Content-Type and Accept headers must be set to application/json.', 415)
   }
 }
 
 function parseJson({ bytes, text }: EmulatedRequest, maxBytes: number): unknown {
-  if (bytes > maxBytes) throw new Refusal('invalidRequest', 'The request exceeds the maximum size.', 413)
+  if (bytes > maxBytes) throw new Refusal(300, 'The request exceeds the maximum size.', 413)
   try {
     return JSON.parse(text)
   } catch {
-    throw new Refusal('invalidJson', 'Invalid JSON.')
+    throw new Refusal(402, 'Invalid JSON.')
   }
 }
 
@@ -174,5 +170,5 @@ function parseBatch(request: EmulatedRequest): unknown[] {
   if (!Array.isArray(messages) || messages.length === 0) throw invalidField('Messages')
   if (messages.length <= limits.batchMessages) return messages
   const limit = 'You may only send up to 500 messages in a single batched request.'
-  throw new Refusal('tooManyMessages', limit)
+  throw new Refusal(410, limit)
 }

@@ -25,62 +25,51 @@ export interface WireMessage {
   Attachments?: { Name: string; Content: string; ContentType: string; ContentID?: Text }[] | null | undefined
 }
 
-/** Returns the path of the first fault below a value; `undefined` if there is none. */
-type Check = (value: unknown, path: string) => string | undefined
+/** Whether a value is what the provider accepts. */
+type Check = (value: unknown) => boolean
+/** One for each field. */
 type Checks<Shape> = { [Name in keyof Required<Shape>]: Check }
 
-const where =
-  (isValid: (value: unknown) => boolean): Check =>
-  (value, path) =>
-    isValid(value) ? undefined : path
-const required = where((value) => typeof value === 'string')
 const optional =
   (check: Check): Check =>
-  (value, path) =>
-    (value ?? undefined) === undefined ? undefined : check(value, path)
+  (value) =>
+    (value ?? undefined) === undefined || check(value)
+const required: Check = (value) => typeof value === 'string'
 const text = optional(required)
-const oneOf = (...known: unknown[]) => optional(where((value) => known.includes(value)))
 
-/** An object with these fields and no others; without them, with any names. */
-const object =
-  (checks: Record<string, Check> | undefined): Check =>
-  (value, path) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return path
-    const below = path && `${path}.`
-    const given = new Map(Object.entries(value))
-    for (const name of new Set([...Object.keys(checks ?? {}), ...given.keys()])) {
-      const check = checks ? (Object.hasOwn(checks, name) ? checks[name] : where(() => false)) : required
-      const fault = check?.(given.get(name), below + name)
-      if (fault !== undefined) return fault
-    }
-    return undefined
-  }
-const list = (checks: Record<string, Check>) =>
-  optional((value, path) =>
-    Array.isArray(value)
-      ? value.map((item, at) => object(checks)(item, `${path}[${at}]`)).find((fault) => fault !== undefined)
-      : path,
-  )
+/** The first field of an object that has a wrong type, or that the provider does not know. */
+function faultOf(value: object, checks: Readonly<Record<string, Check>>): string | undefined {
+  const given = new Map(Object.entries(value))
+  const isValid = (name: string) => Object.hasOwn(checks, name) && checks[name]?.(given.get(name))
+  return [...Object.keys(checks), ...given.keys()].find((name) => !isValid(name))
+}
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+const listOf = (checks: Readonly<Record<string, Check>>) => {
+  const isItem = (item: unknown) => isObject(item) && faultOf(item, checks) === undefined
+  return optional((value) => Array.isArray(value) && value.every(isItem))
+}
 
 const header: Checks<NonNullable<WireMessage['Headers']>[number]> = { Name: required, Value: required }
 const attachment: Checks<NonNullable<WireMessage['Attachments']>[number]> = {
   ...{ Name: required, Content: required, ContentType: required },
   ContentID: text,
 }
+const tracked: readonly unknown[] = ['None', 'HtmlAndText', 'HtmlOnly', 'TextOnly']
 const fields: Checks<WireMessage> = {
   ...{ From: text, To: text, Cc: text, Bcc: text, ReplyTo: text, Subject: text, Tag: text },
   ...{ HtmlBody: text, TextBody: text, MessageStream: text },
-  TrackOpens: oneOf(true, false),
-  TrackLinks: oneOf('None', 'HtmlAndText', 'HtmlOnly', 'TextOnly'),
-  Headers: list(header),
-  Metadata: optional(object(undefined)),
-  Attachments: list(attachment),
+  TrackOpens: optional((value) => typeof value === 'boolean'),
+  TrackLinks: optional((value) => tracked.includes(value)),
+  Headers: listOf(header),
+  Metadata: optional((value) => isObject(value) && Object.values(value).every(required)),
+  Attachments: listOf(attachment),
 }
 
-/** @throws {Refusal} with the path of the first field that has a wrong name or type */
+/** @throws {Refusal} with the name of the first field that has a wrong name or type */
 export function parseWireMessage(value: unknown): WireMessage {
-  const fault = object(fields)(value, '')
+  const fault = isObject(value) ? faultOf(value, fields) : 'Message'
   const isValid = (_: unknown): _ is WireMessage => fault === undefined
   if (isValid(value)) return value
-  throw invalidField(fault || 'Message')
+  throw invalidField(fault ?? '')
 }
