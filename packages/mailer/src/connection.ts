@@ -5,7 +5,7 @@
  */
 import { type HandlerContext, type Inputs, IntegrationError } from '@org/core'
 import { readJson } from '@org/core/http'
-import { createClient, DEFAULT_BASE_URL, DEFAULT_MESSAGE_STREAM, type MailClient } from './client.ts'
+import { createClient, DEFAULT_MESSAGE_STREAM, type MailClient } from './client.ts'
 import { mailer } from './integration.ts'
 import { createBatchMemory } from './memory.ts'
 
@@ -32,6 +32,7 @@ export interface MailerSettings {
 
 /** The settings of one host. */
 export interface HostSettings extends MailerSettings {
+  baseUrl: string
   memory: ReturnType<typeof createHostMemory>
 }
 
@@ -46,16 +47,14 @@ export interface Connection {
 /**
  * The connection that a deployment’s inputs describe.
  *
- * @throws {IntegrationError} `missing_credentials`; or `invalid_inputs` for another path at the host’s provider
+ * @throws {IntegrationError} `missing_credentials`
  */
-export function fromInputs(inputs: Inputs<typeof mailer>, settings: MailerSettings): Connection {
+export function fromInputs(inputs: Inputs<typeof mailer>, settings: HostSettings): Connection {
   const { serverType, apiToken, fromEmail, messageStream, baseUrl } = inputs
   if (serverType === 'dedicated') {
-    const hostBaseUrl = settings.baseUrl ?? DEFAULT_BASE_URL
-    const isHosts = baseUrl === undefined || isAtHostsProvider(baseUrl, hostBaseUrl)
     if (!apiToken)
       throw inputError('missing_credentials', 'apiToken', 'is required with serverType dedicated')
-    return { apiToken, fromEmail, messageStream, baseUrl: isHosts ? hostBaseUrl : baseUrl }
+    return { apiToken, fromEmail, messageStream, baseUrl: baseUrl ?? settings.baseUrl }
   }
   const shared = sharedConnection(settings)
   return { ...shared, messageStream, fromEmail: fromEmail || shared.fromEmail }
@@ -73,8 +72,7 @@ export async function connect(context: HandlerContext, settings: HostSettings): 
     return openMailer(fromInputs(await deployment.inputs(mailer.inputs), settings), context, settings)
   const { apiToken, fromEmail, messageStream, apiUrl } = outputs
   // The shared token is sent only to its own provider, whatever an event says.
-  const isShared = apiToken === settings.shared?.apiToken
-  const baseUrl = isShared ? (settings.baseUrl ?? DEFAULT_BASE_URL) : apiUrl
+  const baseUrl = apiToken === settings.shared?.apiToken ? settings.baseUrl : apiUrl
   return openMailer({ apiToken, fromEmail, messageStream, baseUrl }, context, settings)
 }
 
@@ -85,7 +83,8 @@ export function createRefusingClient(error: unknown): MailClient {
 }
 
 /**
- * Makes the client for a connection. A base URL other than the host’s must pass the host’s egress rule.
+ * Makes the client for a connection. A base URL other than the host’s, also one with another path at the same server,
+ * must pass the host’s egress rule.
  *
  * @throws {IntegrationError} `invalid_inputs` if the egress rule refuses the base URL
  */
@@ -94,36 +93,21 @@ export function openMailer(
   { fetch, egress, deployment }: HandlerContext,
   settings: HostSettings,
 ): MailClient {
-  const url = new URL(connection.baseUrl)
-  const hostBaseUrl = settings.baseUrl ?? DEFAULT_BASE_URL
-  const isHosts = url.origin === new URL(hostBaseUrl).origin
-  const refusal = isHosts ? undefined : egress.refuse(url)
-  if (refusal !== undefined) throw inputError('invalid_inputs', 'baseUrl', refusal)
   const { own, deployments } = settings.memory
   const host = { ...HOST, owner: deployment?.owner ?? '' }
-  if (!isHosts) return createClient({ ...connection, fetch: egress.fetch }, { ...host, memory: deployments })
-  return createClient({ ...connection, baseUrl: hostBaseUrl, fetch }, { ...host, memory: own })
+  const url = new URL(connection.baseUrl)
+  if (withSlash(url) === withSlash(new URL(settings.baseUrl)))
+    return createClient({ ...connection, fetch }, { ...host, memory: own })
+  const refusal = egress.refuse(url)
+  if (refusal !== undefined) throw inputError('invalid_inputs', 'baseUrl', refusal)
+  return createClient({ ...connection, fetch: egress.fetch }, { ...host, memory: deployments })
 }
 
-/**
- * Whether a base URL is the host’s. The host’s own connections lead to its origin unchecked, so a deployment must not
- * choose another path there.
- *
- * @throws {IntegrationError} `invalid_inputs` for another path at the same origin
- */
-function isAtHostsProvider(baseUrl: string, hostBaseUrl: string): boolean {
-  const [given, own] = [new URL(baseUrl), new URL(hostBaseUrl)]
-  if (given.origin !== own.origin) return false
-  const addition = given.pathname + given.search + given.hash
-  if (addition === '/' || withSlash(addition) === withSlash(own.pathname)) return true
-  throw inputError('invalid_inputs', 'baseUrl', 'must not have a path of its own at the host’s provider')
+function withSlash({ href }: URL): string {
+  return href.endsWith('/') ? href : `${href}/`
 }
 
-function withSlash(path: string): string {
-  return path.endsWith('/') ? path : `${path}/`
-}
-
-function sharedConnection({ shared, baseUrl = DEFAULT_BASE_URL }: MailerSettings): Connection {
+function sharedConnection({ shared, baseUrl }: HostSettings): Connection {
   const { apiToken, fromEmail } = shared ?? {}
   if (apiToken) {
     return { apiToken, fromEmail: fromEmail || undefined, messageStream: DEFAULT_MESSAGE_STREAM, baseUrl }

@@ -14,6 +14,7 @@
  * @module
  */
 import { createWebhookHandler, type HandlerDependencies, type WebhookHandler } from '@org/core'
+import { DEFAULT_BASE_URL } from './client.ts'
 import { createHostMemory, type MailerSettings } from './connection.ts'
 import { createDeploymentHandlers } from './deployment.ts'
 import { createFunctions } from './functions.ts'
@@ -26,7 +27,7 @@ import { mailer } from './integration.ts'
  */
 export function createHandler({
   shared,
-  baseUrl,
+  baseUrl = DEFAULT_BASE_URL,
   ...dependencies
 }: HandlerDependencies & MailerSettings): WebhookHandler {
   const secrets = [...(dependencies.secrets ?? []), ...(shared?.apiToken ? [shared.apiToken] : [])]

@@ -64,13 +64,13 @@ describe('DEPLOYMENT_CREATED', () => {
     },
   )
 
-  it.each(['/other', '/?x=1'])('adds no %s to the base URL of the host', async (path) => {
+  it.each(['/other', '/?x=1'])('adds no %s to the base URL of the host unasked', async (path) => {
     const response = await create({ ...dedicated, baseUrl: webhook.url + path })
     expect(response).toMatchObject(refused('invalid_inputs', 'baseUrl'))
     const outputs = { apiToken: 'dedicated-token', apiUrl: webhook.url + path, messageStream: 'outbound' }
     const event = { name: 'HEALTH_CHECK', deployment: { id: 'dep_1', outputs } }
     await deliver(webhook.handler(), event)
-    expect(requests.map(({ path: asked }) => asked)).toEqual(['/server'])
+    expect(requests).toEqual([])
   })
 
   it('sends the value of a variable to no base URL of a deployment that is not listed', async () => {
