@@ -18,7 +18,7 @@ export type Address =
 /** One address or a list. */
 export type Addresses = Address | readonly Address[]
 
-/** A mail address as it leaves: its domain is ASCII. */
+/** A mail address as it leaves. */
 export interface ParsedAddress {
   /** Empty if there is none. */
   name: string
@@ -29,18 +29,15 @@ export interface ParsedAddress {
 /** The fault of a value that is not one address. */
 export const ADDRESS_FAULT = 'is invalid: expected one address, a@b.c or Name <a@b.c>'
 
+const NO_ASCII =
+  'is invalid: the provider accepts only ASCII. Write a domain in other letters as punycode, xn--…'
+
 const LONGEST = 255
 /** The longest line of a mail (RFC 5322 §2.1.1). */
 const LONGEST_NAME = 998
 // Lengths: RFC 5321 §4.5.3.1.1 and RFC 1123 §2.1.
 const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
-const ASCII_DOMAIN = new RegExp(`^${LABEL}(?:\\.${LABEL})*$`)
-/** An address that needs no further look. */
-const PLAIN = new RegExp(`^[\\w!#$%&'*+/=?^\`{|}~.-]{1,64}@${ASCII_DOMAIN.source.slice(1)}`)
-const PARTS = /^([^\s@<>,;:"()[\]\\]{1,64})@([^\s@<>,;:"()[\]\\]+)$/
-/** A character of ASCII that no domain has. */
-const NO_DOMAIN = /[ -,/:-@[-`{-~]/
-const IGNORED = /\p{Default_Ignorable_Code_Point}/u
+const BARE = new RegExp(`^[\\w!#$%&'*+/=?^\`{|}~.-]{1,64}@${LABEL}(?:\\.${LABEL})*$`)
 const NOT_ASCII = /[^ -~]/
 const QUOTED = /^"(?:[^"\\]|\\.)*"$/
 const NEEDS_QUOTES = /[,;:<>@()[\]\\"]/
@@ -61,7 +58,7 @@ export function isAddress(text: string): boolean {
  */
 export function parseAddress(given: unknown): ParsedAddress | string {
   if (typeof given === 'string') {
-    if (given.length <= LONGEST && PLAIN.test(given)) return { name: '', address: given }
+    if (given.length <= LONGEST && BARE.test(given)) return { name: '', address: given }
     if (hasControlCharacter(given)) return ADDRESS_FAULT
     const text = given.trim()
     const open = text.endsWith('>') ? text.lastIndexOf('<') : -1
@@ -97,27 +94,8 @@ export function formatAddress({ name, address }: ParsedAddress): string {
 
 function join(name: string, bare: string): ParsedAddress | string {
   if (name.length > LONGEST_NAME) return `is invalid: its name has more than ${LONGEST_NAME} characters`
-  if (bare.length <= LONGEST && PLAIN.test(bare)) return { name, address: bare }
-  const [, local = '', domain = ''] = (bare.length <= LONGEST && PARTS.exec(bare)) || []
-  if (local === '') return ADDRESS_FAULT
-  if (NOT_ASCII.test(local)) return 'is invalid: the provider accepts only ASCII before the @'
-  const ascii = ASCII_DOMAIN.test(domain) ? domain : toPunycode(domain)
-  return ascii ? { name, address: `${local}@${ascii}` } : 'is invalid: its domain is none'
-}
-
-/** The domain in punycode; `undefined` if it is invalid, or if the conversion would make another name of it. */
-function toPunycode(domain: string): string | undefined {
-  // Soft hyphens would be dropped, and ligatures and wide letters replaced.
-  const isAltered = domain.normalize('NFKC') !== domain.normalize() || IGNORED.test(domain)
-  if (isAltered || !NOT_ASCII.test(domain) || NO_DOMAIN.test(domain) || !URL.canParse(`http://${domain}`))
-    return undefined
-  const { hostname } = new URL(`http://${domain}`)
-  const given = domain.toLowerCase().split('.')
-  const isSame = (label: string, at: number) =>
-    label === given[at] || (label.startsWith('xn--') && NOT_ASCII.test(given[at] ?? ''))
-  const labels = hostname.split('.')
-  const isWhole = labels.length === given.length && labels.every(isSame) && ASCII_DOMAIN.test(hostname)
-  return isWhole ? hostname : undefined
+  if (bare.length <= LONGEST && BARE.test(bare)) return { name, address: bare }
+  return NOT_ASCII.test(bare) ? NO_ASCII : ADDRESS_FAULT
 }
 
 function unquote(name: string): string {

@@ -8,7 +8,7 @@ import type { ComposedMessage } from './compose.ts'
 import { refusalError } from './errors.ts'
 import { isMailError } from './mail-error.ts'
 import type { MessageResult, UnsentResult } from './result.ts'
-import { readRemark, type SendResponse } from './wire.ts'
+import { findNamed, type SendResponse } from './wire.ts'
 
 /** The parts of a message that are kept while its call is in flight. */
 export interface PlacedMessage extends Pick<ComposedMessage, 'to' | 'recipients'> {
@@ -21,15 +21,14 @@ export interface PlacedMessage extends Pick<ComposedMessage, 'to' | 'recipients'
 /** The result of a message that the provider accepted or refused. */
 export function toResult(message: PlacedMessage, response: SendResponse): MessageResult {
   const { to, recipients } = message
-  if (!response.accepted) return failedResult(message, refusalError(response.refusal, { recipients }))
+  if (!response.accepted) return failedResult(message, refusalError(response.refusal, {}, recipients))
   return {
     ...placeOf(message),
-    // The same text is held once.
-    to: response.to === to ? to : response.to || to,
+    to: response.to || to,
     status: 'sent',
     messageId: response.messageId,
     submittedAt: response.submittedAt,
-    rejected: readRemark(response.message, recipients).rejected,
+    rejected: findNamed(response.message, recipients),
     error: null,
   }
 }

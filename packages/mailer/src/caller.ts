@@ -127,9 +127,8 @@ function isAway({ code, provider }: IntegrationError): boolean {
 }
 
 function longestAnswer({ messages }: Call): number {
-  const lengths = messages.map(({ to, recipients }) => [to, ...recipients].join().length)
-  const characters = lengths.reduce((sum, length) => sum + length, 0)
-  return SHORTEST_LIMIT + messages.length * ANSWER.bytes + characters * ANSWER.bytesPerCharacter
+  const texts = messages.flatMap(({ to, recipients }) => [to, ...recipients])
+  return SHORTEST_LIMIT + messages.length * ANSWER.bytes + texts.join().length * ANSWER.bytesPerCharacter
 }
 
 function isBroken({ results }: CallOutcome): boolean {

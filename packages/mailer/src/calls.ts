@@ -6,24 +6,23 @@
 import type { IntegrationError } from '@org/core/errors'
 import { breathe } from '@org/core/http'
 import { readFiles } from './attachment.ts'
-import { failedResult, inOrder } from './batch.ts'
-import { type ComposedMessage, composeMessage, isRich } from './compose.ts'
+import { failedResult, inOrder, type PlacedMessage } from './batch.ts'
+import { composeMessage, isRich } from './compose.ts'
 import { type Ending, orEnded } from './ending.ts'
-import { readField } from './fields.ts'
+import { readField, readText } from './fields.ts'
 import { type Records, restore } from './journal.ts'
 import { invalidMessage, toMailError } from './mail-error.ts'
 import { renderMessage } from './render.ts'
 import type { MessageResult } from './result.ts'
 import type { BatchRun, Call } from './run.ts'
 
-/** A message that was read. */
-interface Entry {
-  index: number
-  /** Its own key, by which the journal knows it; empty without one. */
-  key: string
-  /** Its recipients as they were given, for the result of a message that was sent before and would be refused now. */
-  given?: string
-  composed?: ComposedMessage
+/**
+ * A message that was read. `to` is as it was given until the message is composed: for the result of a message that was
+ * sent before and would be refused now.
+ */
+interface Entry extends PlacedMessage {
+  json: string
+  bytes: number
   /** Why it can’t be sent. An earlier attempt may have sent it. */
   refusal?: IntegrationError
 }
@@ -61,23 +60,20 @@ export function createCutter(items: Iterable<unknown> | AsyncIterable<unknown>, 
   let pending: Promise<Entry | undefined> | undefined
   /** A message that did not fit into the call before. */
   let held: Entry | undefined
-  let isRead = false
   let isOver = false
   let isUnread = false
 
   function compose(item: unknown): Entry | Promise<Entry> {
-    const entry: Entry = { index, key: '' }
+    const entry: Entry = { index, key: '', to: '', recipients: [], json: '', bytes: 0 }
     index += 1
-    const place = (message: unknown) =>
-      Object.assign(entry, { composed: composeMessage(message, settings, readFiles) })
+    const place = (message: unknown) => Object.assign(entry, composeMessage(message, settings, readFiles))
     const refuse = (error: unknown) => Object.assign(entry, { refusal: toMailError(error) })
     try {
       const message = parse ? parse(item) : item
       const key = readField(message, 'key')
       // `composeMessage` names the fault of another one.
       if (typeof key === 'string' || typeof key === 'number') entry.key = String(key)
-      const to = readField(message, 'to')
-      if (typeof to === 'string') entry.given = to
+      entry.to = readText(message, 'to') ?? ''
       if (records) checkKey(entry)
       return isRich(message)
         ? orEnded(renderMessage(message), ending.signal).then(place).catch(refuse)
@@ -100,10 +96,7 @@ export function createCutter(items: Iterable<unknown> | AsyncIterable<unknown>, 
 
   /** @returns `undefined` at the end of the source */
   function read(): Entry | undefined | Promise<Entry | undefined> {
-    const take = ({ done, value }: IteratorResult<unknown>) => {
-      isRead ||= done === true
-      return done ? undefined : compose(value)
-    }
+    const take = ({ done, value }: IteratorResult<unknown>) => (done ? undefined : compose(value))
     const step = source.next()
     // A promise of another realm or library becomes one that is recognised.
     return 'then' in step ? Promise.resolve(step).then(take) : take(step)
@@ -111,7 +104,8 @@ export function createCutter(items: Iterable<unknown> | AsyncIterable<unknown>, 
 
   function add(draft: Draft, entry: Entry): void {
     draft.entries.push(entry)
-    draft.bytes += bytesOf(entry)
+    // With the comma after each message.
+    draft.bytes += entry.bytes + 1
     taken = entry.index + 1
   }
 
@@ -142,8 +136,7 @@ export function createCutter(items: Iterable<unknown> | AsyncIterable<unknown>, 
           isOver = true
           return
         }
-        const bytes = bytesOf(next)
-        if (entries.length > 0 && draft.bytes + bytes > callBytes) {
+        if (entries.length > 0 && draft.bytes + next.bytes > callBytes) {
           held = next
           return
         }
@@ -175,13 +168,11 @@ export function createCutter(items: Iterable<unknown> | AsyncIterable<unknown>, 
     const found = await records?.read(known)
     const call: Call = { messages: [], json: '', bytes: EMPTY_BYTES, settled: [] }
     const texts: string[] = []
-    for (const { index, key, composed: parts, refusal, given = '' } of entries) {
-      const { json = '', bytes = 0, to = given, recipients = [] } = parts ?? {}
-      const message = { index, key, to, recipients }
-      const record = found?.get(key)
+    for (const { refusal, json, bytes, ...message } of entries) {
+      const record = found?.get(message.key)
       const restored = record && restore(record, message)
       if (restored && (restored.status === 'sent' || !(await resend?.(restored)))) call.settled.push(restored)
-      else if (refusal) call.settled.push(failedResult({ ...message, to: parts ? to : null }, refusal))
+      else if (refusal) call.settled.push(failedResult({ ...message, to: null }, refusal))
       else {
         call.messages.push(message)
         call.bytes += bytes + 1
@@ -220,7 +211,6 @@ export function createCutter(items: Iterable<unknown> | AsyncIterable<unknown>, 
     /** Tells the source that no more messages are read. */
     close(): void {
       isOver = true
-      if (isRead) return
       // Not awaited: a source that is stuck may never return. What it throws now changes nothing.
       const closed = Promise.resolve().then(() => source.return?.())
       closed.catch(() => {})
@@ -230,9 +220,4 @@ export function createCutter(items: Iterable<unknown> | AsyncIterable<unknown>, 
       return isUnread
     },
   }
-}
-
-/** With the comma after each message. A message that is refused has none. */
-function bytesOf({ composed, refusal }: Entry): number {
-  return composed && !refusal ? composed.bytes + 1 : 0
 }

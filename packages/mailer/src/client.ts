@@ -23,6 +23,7 @@ export const DEFAULT_BASE_URL = 'https://api.postmarkapp.com'
 /** The stream that every mail server has. */
 export const DEFAULT_MESSAGE_STREAM = 'outbound'
 
+/** The provider’s own name of the header with the token. It goes to nobody else. */
 const PROVIDER_TOKEN_HEADER = 'x-postmark-server-token'
 
 /** Options of {@link createMailer}. */
@@ -43,12 +44,6 @@ export interface MailerOptions {
   baseUrl?: string | undefined
   /** The defaults of every message. A message’s own field wins; `headers` and `metadata` are merged by name. */
   defaults?: MessageDefaults | undefined
-  /**
-   * The name of a further header with the token, for a gateway in front of the provider that expects the provider’s
-   * own name.
-   * @default 'x-postmark-server-token' if the base URL is the provider’s, else none
-   */
-  tokenHeader?: string | undefined
   /** HTTP headers of every request, for example for a gateway in front of the provider. */
   headers?: Readonly<Record<string, string>> | undefined
   /** @default globalThis.fetch */
@@ -127,8 +122,11 @@ export function createMailer(options: MailerOptions): Mailer {
   return createClient(options)
 }
 
-/** A mailer whose batches take items of any kind. */
-export type MailClient = Omit<Mailer, 'sendEmails'> & Pick<BatchSender, 'sendEmails'>
+/** A mailer that checks whatever it is given, and whose batches take items of any kind. */
+export interface MailClient extends Omit<Mailer, 'sendEmail' | 'sendEmails'> {
+  sendEmail(message: unknown, options?: CallOptions): Promise<SentEmail>
+  sendEmails: BatchSender['sendEmails']
+}
 
 /** Makes a mail client for the webhook. */
 export function createClient(options: MailerOptions, host: Partial<HostOptions> = {}): MailClient {
@@ -140,7 +138,12 @@ export function createClient(options: MailerOptions, host: Partial<HostOptions> 
     from: options.fromEmail,
     messageStream: options.messageStream || DEFAULT_MESSAGE_STREAM,
   }
-  const headers = { ...options.headers, ...tokenHeaders(options, baseUrl) }
+  const isProvider = new URL(baseUrl).host === new URL(DEFAULT_BASE_URL).host
+  const headers = {
+    ...options.headers,
+    'x-mailer-server-token': apiToken,
+    ...(isProvider && { [PROVIDER_TOKEN_HEADER]: apiToken }),
+  }
   const { readJson = (text: string) => ({ value: JSON.parse(text) }) } = host
   const connection = { baseUrl, credential: apiToken, headers, fetch, timeoutMs, wait, readJson }
   const provider = createProviderClient(mailProvider, connection)
@@ -176,14 +179,4 @@ export function createClient(options: MailerOptions, host: Partial<HostOptions> 
     getServer: async (options = {}) =>
       callProvider(provider, { method: 'GET', path: '/server' }, readServer, options),
   }
-}
-
-// The provider’s own name of the header goes only to the provider itself, or to the gateway that asks for it.
-function tokenHeaders(
-  { apiToken = '', tokenHeader }: MailerOptions,
-  baseUrl: string,
-): Record<string, string> {
-  const isProvider = new URL(baseUrl).host === new URL(DEFAULT_BASE_URL).host
-  const name = tokenHeader ?? (isProvider ? PROVIDER_TOKEN_HEADER : undefined)
-  return { 'x-mailer-server-token': apiToken, ...(name && { [name]: apiToken }) }
 }

@@ -8,7 +8,7 @@ import { formatAddress, parseAddress } from './address.ts'
 import { capitalized, isRecord, readField } from './fields.ts'
 import { isName, readHeaders, readLine, readMetadata } from './headers.ts'
 import { Faults, invalidMessage } from './mail-error.ts'
-import { type MessageBodies, type MessageFields, type MessageSettings, NO_BODY } from './message.ts'
+import type { MessageBodies, MessageFields, MessageSettings } from './message.ts'
 
 /** A message that is ready to be sent. */
 export interface ComposedMessage {
@@ -32,8 +32,6 @@ interface Draft {
   faults: Faults
   settings: MessageSettings
   recipients: string[]
-  /** The field that is read: its getter may throw. */
-  reading: string
 }
 
 /** Checks a value that is not absent, and returns it in the provider’s form; `undefined` if it has a fault. */
@@ -100,13 +98,13 @@ export function composeMessage(
   readFiles?: FileReader,
 ): ComposedMessage {
   const faults = new Faults()
-  const draft: Draft = { faults, settings, recipients: [], reading: '' }
+  const draft: Draft = { faults, settings, recipients: [] }
   let composed: ComposedMessage | undefined
   try {
     if (isRecord(message)) composed = compose(message, draft, readFiles)
     else faults.add('', 'it is no message: expected an object')
   } catch (cause) {
-    throw invalidMessage([{ path: draft.reading, message: 'can’t be read' }], cause)
+    throw invalidMessage([{ path: '', message: 'it can’t be read' }], cause)
   }
   if (composed && faults.list.length === 0) return composed
   throw invalidMessage(faults.list)
@@ -121,28 +119,21 @@ function compose(
   findUnknown(faults, message)
   const wire: Record<string, unknown> = {}
   for (const { name, read, onWire } of headFields) {
-    draft.reading = name
     const given = message[name]
     const value = isAbsent(given) ? readField(settings, name) : given
     if (!isAbsent(value)) wire[onWire] = read(value, name, draft)
     else if (MISSING[name]) faults.add(name, MISSING[name])
   }
   if (draft.recipients.length > MAX_RECIPIENTS) faults.add('to', tooMany(draft.recipients.length))
-  const given = bodyNames.map((name) => {
-    draft.reading = name
-    return message[name]
-  })
-  const [html, text, alias] = bodyNames.map((name, at) => readBody(faults, name, given[at]))
+  const [html, text, alias] = bodyNames.map((name) => readBody(faults, name, message[name]))
   if (html !== undefined && alias !== undefined)
     faults.add('body', 'is an alias of htmlBody: set one of them')
-  if (given.every(isAbsent)) faults.add(NO_BODY.path, NO_BODY.message)
-  draft.reading = 'key'
+  if (bodyNames.every((name) => isAbsent(message[name]))) faults.add('htmlBody', 'is required, or textBody')
   const { key } = message
   const isKey = Number.isFinite(key) || (typeof key === 'string' && key.length <= LONGEST_KEY)
   if (!isAbsent(key) && !isKey)
     faults.add('key', `must be a number, or a text of at most ${LONGEST_KEY} characters`)
 
-  draft.reading = 'attachments'
   const { attachments } = message
   const { files, size = 0 } = (!isAbsent(attachments) && readFiles?.(faults, attachments)) || {}
   const HtmlBody = html ?? alias

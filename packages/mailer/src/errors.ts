@@ -4,15 +4,15 @@
  * @see https://postmarkapp.com/developer/api/overview#error-codes
  * @module
  */
-import { maskAddresses, type Provider } from '@org/core/http'
-import { MailError, type MailErrorFacts } from './mail-error.ts'
+import { type HttpFailure, maskAddresses, type Provider } from '@org/core/http'
+import { MailError } from './mail-error.ts'
 import { type Refusal, readRefusal, readServer } from './wire.ts'
 
 /** What a call that sends mail changes, as the end of a sentence. */
 export const SENDING = 'the mail was sent'
 
 const TOKEN_HINT =
-  'Check the Server API Token in the settings of the mail server. A gateway at baseUrl may need tokenHeader.'
+  'Check the Server API Token in the settings of the mail server. A gateway at baseUrl may need the token in one of the headers.'
 
 const BAD_TOKEN = 10
 const MAINTENANCE = 100
@@ -22,11 +22,8 @@ const NOT_NOW = [408, 425, 429, 503]
 /** The error for a message or a call that the provider refused with one of its codes. */
 export function refusalError(
   { errorCode, message }: Refusal,
-  {
-    status,
-    retryAfter,
-    recipients,
-  }: MailErrorFacts & { status?: number | undefined; retryAfter?: number | undefined } = {},
+  { status, retryAfter }: Partial<Pick<HttpFailure, 'status' | 'retryAfter'>> = {},
+  recipients?: readonly string[],
 ): MailError {
   const words = maskAddresses(message)
   const provider = { name: 'mailer', status, code: String(errorCode), message: words }

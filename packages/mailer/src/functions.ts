@@ -10,13 +10,11 @@ import { createJournal } from './delivery-journal.ts'
 import { hasControlCharacter } from './headers.ts'
 import { type mailer, messageArguments } from './integration.ts'
 import { invalidMessage } from './mail-error.ts'
-import { hasBody, NO_BODY } from './message.ts'
 
 /** Makes the mailer’s functions, by name. */
 export function createFunctions(settings: HostSettings) {
   return {
     async sendEmail(message, context) {
-      if (!hasBody(message)) throw invalidMessage([NO_BODY])
       return (await connect(context, settings)).sendEmail(findable(message, context), context)
     },
 

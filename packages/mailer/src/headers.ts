@@ -80,12 +80,11 @@ function entriesOf(value: unknown): [name: string, value: unknown][] | undefined
       typeof entries === 'function' ? entries.call(value) : Object.entries(value)
     return Array.from(pairs, ([name, each]) => [String(name), each])
   }
-  const named = value.map((item: unknown): [string, unknown] | undefined => {
-    const name = readText(item, 'Name') ?? readText(item, 'name')
-    return name === undefined ? undefined : [name, readField(item, 'Value') ?? readField(item, 'value')]
+  const named = value.flatMap((item: unknown): [string, unknown][] => {
+    const name = readText(item, 'Name')
+    return name === undefined ? [] : [[name, readField(item, 'Value')]]
   })
-  const known = named.filter((entry) => entry !== undefined)
-  return known.length === named.length ? known : undefined
+  return named.length === value.length ? named : undefined
 }
 
 /** Whether a text may be repeated in an error: it can’t be an address, or contain a line break. */

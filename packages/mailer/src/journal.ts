@@ -81,7 +81,7 @@ export function openJournal(journal: BatchJournal, ending: Ending) {
     try {
       return await orEnded(Promise.resolve().then(work), ending.late)
     } catch (cause) {
-      ending.end(failed(cause))
+      ending.end(new IntegrationError('overloaded', 'The journal of the batch failed.', { cause }))
       throw ending.reason
     }
   }
@@ -103,10 +103,6 @@ export function openJournal(journal: BatchJournal, ending: Ending) {
       }),
     write: (records: ReadonlyMap<string, MessageRecord | undefined>) => attempt(() => journal.write(records)),
   }
-}
-
-function failed(cause: unknown): IntegrationError {
-  return new IntegrationError('overloaded', 'The journal of the batch failed.', { cause })
 }
 
 /** Whether a record is the outcome of a message. */

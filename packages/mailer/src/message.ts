@@ -4,7 +4,6 @@
  * @see https://postmarkapp.com/developer/api/email-api#send-a-single-email
  * @module
  */
-import type { FieldError } from '@org/core/errors'
 import type { Address, Addresses } from './address.ts'
 
 /**
@@ -35,7 +34,6 @@ type Texts =
   | ReadonlyMap<string, string | number>
   | Headers
   | readonly { readonly Name: string; readonly Value: string | number }[]
-  | readonly { readonly name: string; readonly value: string | number }[]
 
 /** The fields of a message beside its bodies. An optional field that is empty or `null` counts as absent. */
 export interface MessageFields {
@@ -128,14 +126,6 @@ type Has<Name extends keyof MessageBodies> = {
 
 /** A mail. It has at least one body. */
 export type Message = MessageFields & MessageBodies & (Has<'htmlBody'> | Has<'textBody'> | Has<'body'>)
-
-/** The fault of a message without a body. */
-export const NO_BODY: FieldError = { path: 'htmlBody', message: 'is required, or textBody' }
-
-/** Whether a message has a body. */
-export function hasBody(message: MessageFields & MessageBodies): message is Message {
-  return Boolean(message.htmlBody || message.textBody || message.body)
-}
 
 /** Any number of messages. */
 export type Messages = Iterable<Message> | AsyncIterable<Message>

@@ -23,7 +23,6 @@ const tests = {
     value === '' || typeof parseAddress(value) !== 'string',
   'an http or https URL without user name, query and fragment': isHttpUrl,
   'HTTP headers by name': isHeaders,
-  'the name of a header': (value: unknown) => isHeaders({ [String(value)]: '' }),
 }
 
 /** What each option must be. */
@@ -56,7 +55,6 @@ export const mailerRules: Rules = {
   timeoutMs: 'a number above 0',
   concurrency: 'a number above 0',
   headers: 'HTTP headers by name',
-  tokenHeader: 'the name of a header',
   defaults: 'an object of message fields but bodies and files',
 }
 

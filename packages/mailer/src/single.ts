@@ -8,15 +8,17 @@ import type { ComposedMessage } from './compose.ts'
 import { refusalError, SENDING } from './errors.ts'
 import { toMailError } from './mail-error.ts'
 import { callRules, checkOptions } from './options.ts'
-import { isAbout, type Remark, readRemark, readSendResponse } from './wire.ts'
+import { findNamed, isAbout, readSendResponse } from './wire.ts'
 
 /** A mail that the provider accepted. */
-export interface SentEmail extends Remark {
+export interface SentEmail {
   messageId: string
   /** ISO 8601, UTC. */
   submittedAt: string
   /** The recipients, as the provider names them. */
   to: string
+  /** Recipients that the provider left out because they are inactive. */
+  rejected: string[]
 }
 
 const SINGLE: ProviderRequest = { method: 'POST', path: '/email', change: SENDING }
@@ -35,7 +37,7 @@ export async function sendComposed(
   }
   const accepted = await callProvider(provider, { ...SINGLE, body: json }, read, options, recipients)
   const { messageId, submittedAt, message } = accepted
-  return { messageId, submittedAt, to: accepted.to || to, ...readRemark(message, recipients) }
+  return { messageId, submittedAt, to: accepted.to || to, rejected: findNamed(message, recipients) }
 }
 
 /**

@@ -5,7 +5,6 @@
  * @see https://postmarkapp.com/developer/api/email-api
  * @module
  */
-import { maskAddresses } from '@org/core/http'
 import { isRecord, readNumber, readText } from './fields.ts'
 
 /** The words about 50 recipients have 17,000 characters, and each of them is searched for. */
@@ -68,27 +67,10 @@ export function readServer(body: unknown): ServerDetails | undefined {
   return { id, name: readText(body, 'Name') ?? '', deliveryType: readText(body, 'DeliveryType') }
 }
 
-/** The provider’s words beside an accepted message. */
-export interface Remark {
-  /** Recipients that the provider left out because they are inactive. */
-  rejected: string[]
-  /** Words that are neither a plain yes nor about inactive recipients, with the addresses masked. */
-  notice: string | null
-}
-
 /**
- * Reads the words beside an accepted message. They name inactive recipients only in prose, so each recipient
- * is searched for, whatever the wording.
+ * The recipients that a text names. The provider names inactive recipients only in prose, so each recipient is searched
+ * for, whatever the wording.
  */
-export function readRemark(message: string, recipients: readonly string[]): Remark {
-  if (message === 'OK' || message === 'Test job accepted' || message === '') {
-    return { rejected: [], notice: null }
-  }
-  const rejected = findNamed(message, recipients)
-  return { rejected, notice: rejected.length > 0 ? null : maskAddresses(message) }
-}
-
-/** The recipients that a text names, whatever its wording. */
 export function findNamed(message: string, recipients: readonly string[]): string[] {
   const words = message.toLowerCase().split(/[\s,;<>"]+/)
   const named = new Set(words.map((word) => word.replace(/\.$/, '')))

@@ -214,7 +214,6 @@ describe('invalid options', () => {
     ['apiToken', 7],
     ['headers', { 'bad name': 'x' }],
     ['headers', new Headers({ 'x-gateway': 'a' })],
-    ['tokenHeader', 'bad name'],
     ['defaults', { tagg: 'shop' }],
     ['timeout', 5],
   ])('of createMailer are refused by name: %s %s', (name, value) => {

@@ -11,7 +11,7 @@ const bytes = Uint8Array.from({ length: 100_001 }, (_, index) => index % 256)
 const our: Message = {
   from: 'Shop (Žižek) <shop@example.com>',
   to: ['ada@example.com', 'Lovelace, Ada <ada@example.com>', '"Ada \\"The Countess\\" King" <k@b.co>'],
-  cc: ['李雷 👩‍💻 <li@example.com>', { name: 'D, E', address: 'd@bücher.example' }],
+  cc: ['李雷 👩‍💻 <li@example.com>', { name: 'D, E', address: 'd@xn--bcher-kva.example' }],
   bcc: 'c@example.org',
   replyTo: ['help@example.com', 'Sales <sales@example.com>'],
   subject: 'Grüße — Привет — שלום 🎉',
