@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { RequestListener, ServerResponse } from 'node:http'
 import { connect } from 'node:net'
-import { setImmediate, setTimeout } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import { createDrain } from '../src/runtimes/drain.ts'
 import { createOneAtATime } from '../src/runtimes/one-at-a-time.ts'
@@ -52,6 +52,18 @@ it('a connection on which a request waits is not read until the last one begins'
   expect(parsed()).toBe(3 + 5)
   letGo()
   await expect.poll(sender.answers).toHaveLength(5)
+})
+
+it('other connections have a turn between two pipelined requests', async () => {
+  const order: string[] = []
+  const { open } = await start((_, outgoing) => {
+    order.push('request')
+    setImmediate().then(() => order.push('turn'))
+    outgoing.end()
+  })
+  const sender = open(ask().repeat(3)).resume()
+  await expect.poll(sender.answers).toHaveLength(3)
+  expect(order.slice(0, 5)).toEqual(['request', 'turn', 'request', 'turn', 'request'])
 })
 
 it('a connection is cut when 10,000 requests wait on all connections, whatever requests', async () => {
@@ -111,10 +123,8 @@ it('a server that drains waits for the end of a response that has begun', async 
   const left = once(reader, 'close')
   const response = await begun.promise
   await expect.poll(reader.received).toContain('one ')
-  const finished = Promise.withResolvers<void>()
-  // Idle connections have been idle for long enough, and the events end a moment later.
-  const closed = drain.close(() => setTimeout(1).then(finished.resolve), 10_000)
-  await finished.promise
+  await drain.leave(0)
+  const closed = drain.close()
   await setImmediate()
   response.end('two')
   await Promise.all([left, closed])

@@ -1,10 +1,8 @@
 /** The end of the shipped process: what happens to requests, connections, batches and the log. */
-import { once } from 'node:events'
-import { connect } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { calling, createFolder, mail } from './hosted.ts'
 import type { StartOptions } from './shipped.ts'
-import { surround } from './surrounded.ts'
+import { open, signedPost, surround } from './surrounded.ts'
 
 const around = await surround()
 
@@ -14,7 +12,14 @@ function start(environment: StartOptions['environment'] = {}, folder = createFol
     host.kill(signal)
     await expect.poll(() => host.log.some(({ message }) => message?.startsWith(signal))).toBe(true)
   }
-  return { ...host, stop }
+  /** Opens a connection that has had a response. */
+  const openIdle = async () => {
+    const connection = await open(await host.url)
+    connection.write('GET /healthz HTTP/1.1\r\nhost: host.test\r\n\r\n')
+    await expect.poll(connection.received).toContain('{"status":"ok"}')
+    return connection
+  }
+  return { ...host, stop, openIdle }
 }
 /** Holds every call to the mail provider, at the longest until the test ends. */
 function holdMail() {
@@ -22,16 +27,6 @@ function holdMail() {
   const provider = around.holdMail()
   onTestFinished(provider.letGo)
   return provider
-}
-/** A connection, and what it received. */
-async function open(url: string) {
-  const connection = connect({ host: '127.0.0.1', port: Number(new URL(url).port) })
-  await once(connection, 'connect')
-  let received = ''
-  connection.on('data', (chunk) => {
-    received += chunk
-  })
-  return { connection, received: () => received }
 }
 const health = { name: 'HEALTH_CHECK' }
 
@@ -86,18 +81,15 @@ describe('the bundled host, told to stop,', () => {
     expect(await host.exit).toBe(0)
   })
 
-  it('answers a request on a connection that was idle when the listener closed', async () => {
+  it('takes an event on a connection that was idle when the listener closed', async () => {
     const host = start({ DRAIN_DELAY_MS: '50' })
-    const url = await host.url
-    const { connection, received } = await open(url)
-    const ask = (path: string) => connection.write(`GET ${path} HTTP/1.1\r\nhost: host.test\r\n\r\n`)
-    ask('/healthz')
-    await expect.poll(received).toContain('{"status":"ok"}')
+    const connection = await host.openIdle()
+    const url = `${await host.url}/healthz`
     await host.stop('SIGTERM')
-    await expect.poll(() => fetch(`${url}/healthz`).then(String, () => 'refused')).toBe('refused')
-    ask('/readyz')
+    await expect.poll(() => fetch(url).then(String, () => 'refused')).toBe('refused')
+    connection.write(await signedPost(health))
     expect(await host.exit).toBe(0)
-    expect(received()).toMatch(/connection: close.*{"status":"shutting_down"}/is)
+    expect(connection.received()).toMatch(/connection: close.*{"status":"healthy"/is)
   })
 
   it('ends a batch early, exits with 0, and another host sends the rest', async () => {
@@ -107,9 +99,11 @@ describe('the bundled host, told to stop,', () => {
     const batch = calling('sendEmails', { to, subject: 'News', textBody: 'x' })
     const host = startOne()
     const provider = holdMail()
+    const idle = await host.openIdle()
     const underWay = host.send('mailer', batch, 'evt_batch')
     await expect.poll(provider.arrived).toBe(1)
-    await host.stop('SIGTERM')
+    host.kill('SIGTERM')
+    await idle.left
     provider.letGo()
     expect(await underWay).toMatchObject({ status: 503, body: { code: 'shutting_down', retryable: true } })
     expect([await host.exit, host.errors(), provider.arrived()]).toEqual([0, '', 1])
@@ -127,14 +121,14 @@ describe.concurrent('the bundled host, whose log', () => {
     ['is never read, ends when the time to stop is over', false],
   ])('%s', async (_, isRead) => {
     const host = start(isRead ? {} : { REQUEST_TIMEOUT_MS: '1000' })
-    const { connection } = await open(await host.url)
+    const connection = await open(await host.url)
     const resume = host.pauseLog()
     // More lines than the pipe of the log holds.
     const ids = Array.from({ length: 700 }, (_, index) => `evt_${index}_${'x'.repeat(150)}`)
     for (let at = 0; at < ids.length; at += 50)
       await Promise.all(ids.slice(at, at + 50).map((id) => host.send('auth', health, id)))
     host.kill('SIGTERM')
-    await once(connection, 'close')
+    await connection.left
     expect(host.log.length).toBeLessThan(ids.length / 2)
     if (isRead) resume()
     expect(await host.exit).toBe(0)

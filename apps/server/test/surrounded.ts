@@ -1,6 +1,9 @@
-/** Surroundings and processes that end with the file that starts them. */
+/** Surroundings, and processes that end with the file that starts them. */
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { sign } from '@org/core'
 import { afterAll } from 'vitest'
-import { type StartOptions, startShipped, startSurroundings } from './shipped.ts'
+import { type StartOptions, secret, startShipped, startSurroundings } from './shipped.ts'
 
 /** Starts surroundings; `ship` starts a production host between them. */
 export async function surround() {
@@ -19,4 +22,30 @@ export async function surround() {
       return host
     },
   }
+}
+
+/** Connects to a host, and collects what it sends. */
+export async function open(url: string) {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  // The host may cut it at any time. Not `once` of events, which would reject then.
+  const left = new Promise<void>((resolve) => socket.on('error', () => {}).once('close', () => resolve()))
+  let received = ''
+  socket.on('data', (chunk) => {
+    received += chunk
+  })
+  await once(socket, 'connect')
+  return Object.assign(socket, { left, received: () => received })
+}
+
+/** A POST to the mailer, as a sender writes it to a connection. */
+export function post(headers: Record<string, string | number>, body = ''): string {
+  const all = { host: 'host.test', 'content-type': 'application/json', ...headers }
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `POST /mailer/webhook HTTP/1.1\r\n${lines.join('')}\r\n${body}`
+}
+
+/** A signed delivery to the mailer, as the platform writes it to a connection. */
+export async function signedPost(event: object, id: string = crypto.randomUUID()): Promise<string> {
+  const body = JSON.stringify(event)
+  return post({ 'content-length': Buffer.byteLength(body), ...(await sign({ secret, id, body })) }, body)
 }

@@ -16,6 +16,7 @@ const HASTY_IDLE_MS = 200
 export function createDrain(server: HttpServer, { hasWaiting }: Pick<OneAtATime, 'hasWaiting'>) {
   let underWay = 0
   let isLeaving = false
+  const closed = new Promise<void>((resolve) => server.once('close', () => resolve()))
   server.prependListener('request', (_: unknown, response: ServerResponse) => {
     response.shouldKeepAlive &&= !isLeaving
     underWay += 1
@@ -37,25 +38,21 @@ export function createDrain(server: HttpServer, { hasWaiting }: Pick<OneAtATime,
         outgoing.shouldKeepAlive = false
       return response
     },
-    /** From now on, each response carries `Connection: close`. The server still accepts connections. */
-    leave(): void {
-      isLeaving = true
-    },
     /**
-     * Closes the listener, and the connections when nothing is under way on them.
-     *
-     * @param finish resolves when no event is under way
-     * @param idleMs for how long every idle connection has been idle: the time since `leave`
+     * From now on, each response carries `Connection: close`. Closes the listener after the delay, and idle connections
+     * when no sender uses them any more: until then, a request on one of them is like any other.
      */
-    async close(finish: () => Promise<void>, idleMs: number): Promise<void> {
-      const closed = new Promise<void>((resolve) => {
-        // `close` of an HTTP server would also close idle connections, on which a request may arrive right now.
-        Server.prototype.close.call(server, () => resolve())
-      })
-      const idle = setTimeout(idleMs > 0 ? Math.max(0, IDLE_MS - idleMs) : HASTY_IDLE_MS)
-      const finished = finish()
+    async leave(delayMs: number): Promise<void> {
+      isLeaving = true
+      await setTimeout(delayMs)
+      // `close` of an HTTP server would also close idle connections, on which a request may arrive right now.
+      Server.prototype.close.call(server)
+      const idle = setTimeout(delayMs > 0 ? Math.max(0, IDLE_MS - delayMs) : HASTY_IDLE_MS)
       await Promise.race([closed, idle])
-      await finished
+      server.closeIdleConnections()
+    },
+    /** Closes the other connections, after the last event. */
+    async close(): Promise<void> {
       // Responses that leave, and bodies of which nobody knows who sends them.
       const latest = performance.now() + LONGEST_REST_MS
       while (underWay > 0 && performance.now() < latest) await setTimeout(POLL_MS)

@@ -118,8 +118,7 @@ export async function run(
       underWay: drain.underWay,
     })
     host.leave()
-    drain.leave()
-    await setTimeout(drainDelayMs)
+    await drain.leave(drainDelayMs)
     const longestMs = requestTimeoutMs + LAST_WRITES_MS
     let hasStopped = false
     setTimeout(longestMs, undefined, { ref: false }).then(async () => {
@@ -135,7 +134,8 @@ export async function run(
       process.exit(1)
     })
     stopping.abort()
-    await drain.close(() => host.drain(), drainDelayMs)
+    await host.drain()
+    await drain.close()
     await close()
     logger('info', 'The host has stopped.', { reason: signal })
     hasStopped = true
