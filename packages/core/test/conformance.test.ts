@@ -44,7 +44,7 @@ a failure that a reading function catches
 a metric that is not in the contract
   deployment.ts: return { number_of_items ⇒ return { number_of_things: 1, number_of_items
   ^returns and reports every declared metric
-  500: internal_error .*“number_of_things”, a metric that its contract does not have
+  500: internal_error .*“number_of_things”, which its contract does not have
 
 a function that changes something, and is not marked
   integration.ts: effectful: true ⇒ effectful: false

@@ -1,6 +1,6 @@
-import { IntegrationError, memoryStore } from '@org/core'
+import { type HandlerContext, IntegrationError, memoryStore } from '@org/core'
 import { deliver } from '@org/core/testing'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import {
   calling,
   created,
@@ -86,6 +86,22 @@ describe('a problem', () => {
     const host = createHost({ provider: failing(new Error('ENOSPC: no space left on device, write')) })
     expect((await refusal(host, event)).code).toBe(code)
     expect(host.lines.at(-1)?.facts).toMatchObject({ code, shortage: 'ENOSPC' })
+  })
+
+  it.each([
+    [14_999, undefined],
+    [15_000, 'provider_timeout'],
+  ])('of a change that would begin after %i ms is %s, because it might be cut', async (wait, code) => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const fetch = vi.fn(async () => new Response())
+    const provider = async (_: ProviderCall, context: HandlerContext) => {
+      vi.setSystemTime(Date.now() + wait)
+      await context.fetch('https://provider.test', { method: 'POST' })
+    }
+    const { body } = await deliver(createHost({ fetch, provider }).handle, calling('count'))
+    expect(Object(body).code).toBe(code)
+    expect(fetch).toHaveBeenCalledTimes(code ? 0 : 1)
   })
 
   it('has the beginning of what a provider said, and no part of a secret', async () => {

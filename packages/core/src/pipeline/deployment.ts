@@ -1,4 +1,5 @@
 import type * as z from 'zod'
+import type { PlatformEvent } from '../contract/event.ts'
 import { hiddenFields } from '../contract/form.ts'
 import type { Deployment } from '../contract/handler-context.ts'
 import { referencePaths, replaceAt, secretsIn } from '../contract/marks.ts'
@@ -18,94 +19,106 @@ const [INPUTS, OUTPUTS] = ['deployment.inputs', 'deployment.outputs']
 /** Where the outputs of a deployment are: in the event or else on the platform, on the platform, or nowhere yet. */
 export type OutputsFrom = 'event' | 'platform' | 'nowhere'
 
-/** A handler's deployment, and the platform's record of it. */
-export interface OpenDeployment extends Deployment {
-  /** The names of the inputs that hold, or held before they were resolved, references to variables of the host. */
-  references(): string[]
+/** The deployment that an event names, and the platform's record of it. */
+export class EventDeployment implements Deployment {
+  readonly id: string
+  readonly owner: string
   /** The inputs without effect that were read, each with the choice that it goes with. */
-  hidden(): ReadonlyMap<string, string>
-}
+  hidden: ReadonlyMap<string, string> = new Map()
+  readonly #parts: EventParts
+  readonly #given: NonNullable<PlatformEvent['deployment']>
+  readonly #outputsFrom: OutputsFrom
+  readonly #callback: () => CallbackOptions
+  /** The names of inputs whose references were resolved. */
+  readonly #resolved = new Set<string>()
+  #record: ReturnType<Deployment['record']> | undefined
 
-/**
- * Opens the deployment that an event names; `undefined` if it names none.
- *
- * @param callback makes the event's own options for each callback
- */
-export function openDeployment(
-  parts: EventParts,
-  outputsFrom: OutputsFrom,
-  callback: () => CallbackOptions,
-): OpenDeployment | undefined {
-  const { event, traits } = parts.operation
-  const { credentials } = parts.trace
-  const given = event.deployment
-  if (!given) return undefined
-  const carriesInputs = Object.keys(given.inputs ?? {}).length > 0
-  const resolved = new Set<string>()
-  let hidden = new Map<string, string>()
-  let record: ReturnType<Deployment['record']> | undefined
-  const readRecord = () => {
-    record ??= parts.shared.platform.getDeployment(given.id, callback())
-    return record
+  /** @param callback makes the event's own options for each callback */
+  constructor(
+    parts: EventParts,
+    given: NonNullable<PlatformEvent['deployment']>,
+    outputsFrom: OutputsFrom,
+    callback: () => CallbackOptions,
+  ) {
+    this.id = given.id
+    this.owner = ownerOf(given)
+    this.#parts = parts
+    this.#given = given
+    this.#outputsFrom = outputsFrom
+    this.#callback = callback
   }
-  const readLiving = async () => {
-    const known = await readRecord()
-    if (traits.life === 'needed' && known?.status === 'stopped') throw deploymentDeleted(given.id)
+
+  record(): ReturnType<Deployment['record']> {
+    this.#record ??= this.#parts.shared.platform.getDeployment(this.id, this.#callback())
+    return this.#record
+  }
+
+  /** The names of the inputs that hold, or held before they were resolved, references to variables of the host. */
+  references(): string[] {
+    // The outputs of an event hold what its inputs refer to.
+    const carried = Object.entries(this.#given.inputs ?? {}).filter(([, value]) => hasReference(value))
+    return [...new Set([...this.#resolved, ...carried.map(([name]) => name)])]
+  }
+
+  async inputs<Schema extends z.ZodObject>(schema: Schema): Promise<z.output<Schema>> {
+    const { operation, trace } = this.#parts
+    const { credentials } = trace
+    const isCarried = operation.traits.inputs === 'event' || this.#carriesInputs
+    const raw = (isCarried && this.#given.inputs) || (await this.#readInputs())
+    const values = withoutBlanks(raw)
+    this.hidden = hiddenFields(schema, values)
+    for (const name of this.hidden.keys()) {
+      credentials.add(values[name])
+      delete values[name]
+    }
+    const oversized = findOversizedInputs(schema, values, INPUTS)
+    if (oversized.length > 0) throw invalidInputs(oversized)
+    const whole = resolveInputs(values, schema, this.#parts, this.#resolved)
+    const parsed = parseInputs(schema, whole, INPUTS)
+    for (const each of [whole, parsed.data]) credentials.add(secretsIn(schema, each))
+    if (parsed.errors) throw invalidInputs(parsed.errors, parsed.cause)
+    return parsed.data
+  }
+
+  async outputs<Schema extends z.ZodObject>(
+    schema: Schema,
+    { inputsSuffice } = { inputsSuffice: false },
+  ): Promise<z.output<Schema> | undefined> {
+    const { credentials } = this.#parts.trace
+    const [given, from] = [this.#given.outputs, this.#outputsFrom]
+    if (from === 'nowhere') return undefined
+    const carried = from === 'event' && given ? withoutBlanks(given) : undefined
+    credentials.add(secretsIn(schema, carried))
+    const own = carried && parseInputs(schema, carried, OUTPUTS)
+    if (own?.data) return own.data
+    if (inputsSuffice && this.#carriesInputs && from === 'event') return undefined
+    const published = (await this.#readLiving())?.outputs
+    if (!published) return undefined
+    credentials.add(secretsIn(schema, published))
+    return parseInputs(schema, { ...published, ...carried }, OUTPUTS).data
+  }
+
+  get #carriesInputs(): boolean {
+    return Object.keys(this.#given.inputs ?? {}).length > 0
+  }
+
+  async #readLiving() {
+    const known = await this.record()
+    const isNeeded = this.#parts.operation.traits.life === 'needed'
+    if (isNeeded && known?.status === 'stopped') throw deploymentDeleted(this.id)
     return known
   }
 
   /** The inputs on the platform. A deployment that nobody knows must not pass for one with default inputs. */
-  const readInputs = async () => {
-    const known = await readLiving()
-    if (known || traits.life === 'ends') return known?.inputs ?? {}
-    if (traits.life === 'begins') throw deploymentUnknown()
+  async #readInputs() {
+    const known = await this.#readLiving()
+    const { life } = this.#parts.operation.traits
+    if (known || life === 'ends') return known?.inputs ?? {}
+    if (life === 'begins') throw deploymentUnknown()
     throw new IntegrationError('missing_credentials', 'The platform does not know this deployment.', {
       hint: 'Create it first, or send its inputs or outputs with the event.',
       errors: [{ path: 'deployment.id', message: 'is not known to the platform' }],
     })
-  }
-
-  return {
-    id: given.id,
-    owner: ownerOf(given),
-    record: readRecord,
-    hidden: () => hidden,
-    references() {
-      // The outputs of an event hold what its inputs refer to.
-      const carried = Object.entries(given.inputs ?? {}).filter(([, value]) => hasReference(value))
-      return [...new Set([...resolved, ...carried.map(([name]) => name)])]
-    },
-
-    async inputs(schema) {
-      const isCarried = traits.inputs === 'event' || carriesInputs
-      const raw = (isCarried && given.inputs) || (await readInputs())
-      const values = withoutBlanks(raw)
-      hidden = hiddenFields(schema, values)
-      for (const name of hidden.keys()) {
-        credentials.add(values[name])
-        delete values[name]
-      }
-      const oversized = findOversizedInputs(schema, values, INPUTS)
-      if (oversized.length > 0) throw invalidInputs(oversized)
-      const whole = resolveInputs(values, schema, parts, resolved)
-      const parsed = parseInputs(schema, whole, INPUTS)
-      for (const each of [whole, parsed.data]) credentials.add(secretsIn(schema, each))
-      if (parsed.errors) throw invalidInputs(parsed.errors, parsed.cause)
-      return parsed.data
-    },
-
-    async outputs(schema, { inputsSuffice } = { inputsSuffice: false }) {
-      if (outputsFrom === 'nowhere') return undefined
-      const carried = outputsFrom === 'event' && given.outputs ? withoutBlanks(given.outputs) : undefined
-      credentials.add(secretsIn(schema, carried))
-      const own = carried && parseInputs(schema, carried, OUTPUTS)
-      if (own?.data) return own.data
-      if (inputsSuffice && carriesInputs && outputsFrom === 'event') return undefined
-      const published = (await readLiving())?.outputs
-      if (!published) return undefined
-      credentials.add(secretsIn(schema, published))
-      return parseInputs(schema, { ...published, ...carried }, OUTPUTS).data
-    },
   }
 }
 

@@ -21,7 +21,8 @@ const MAX_WARNINGS = 20
 
 /** Handles one event. A failure becomes a response, and is reported to the platform. */
 export async function dispatch(run: Run): Promise<EventResponse> {
-  const { operation, reporter, trace } = run
+  const { parts, reporter } = run
+  const { operation, trace } = parts
   let hasBegun = false
   try {
     const { handled, traits } = operation
@@ -48,8 +49,9 @@ async function reportFailedDeployment(
   run: Run,
   { code, retryable, message, hint }: IntegrationError,
 ): Promise<DeploymentStatus | undefined> {
-  const { operation, reporter, claim } = run
-  const { traits } = operation
+  const { parts, reporter } = run
+  const { claim } = parts
+  const { traits } = parts.operation
   const before = claim && lastStatus(claim.progress)
   if (!traits.status || before === 'stopped') return undefined
   // A deletion that was not meant for this deployment, or not so, says nothing of it.
@@ -65,13 +67,13 @@ async function reportFailedDeployment(
 async function stillRuns(run: Run): Promise<boolean> {
   const { deployment, context } = run.published()
   const record = await deployment?.record().catch(() => undefined)
-  const checks = record && (await run.shared.handlers.health?.(context).catch(() => undefined))
+  const checks = record && (await run.parts.shared.handlers.health?.(context).catch(() => undefined))
   // A probe that could not run says nothing.
   return checks?.every(({ healthy }) => healthy) ?? true
 }
 
 function handle(run: Run): ResponseBody | Promise<ResponseBody> {
-  const { event, handled, route } = run.operation
+  const { event, handled, route } = run.parts.operation
   if (event.name === 'WEBHOOK_CHALLENGE') {
     return event.challenge === undefined ? { status: 'ok' } : { challenge: event.challenge }
   }
@@ -94,11 +96,12 @@ function handle(run: Run): ResponseBody | Promise<ResponseBody> {
 
 async function create(
   event: Extract<PlatformEvent, { name: 'DEPLOYMENT_CREATED' }>,
-  { shared: { definition, handlers }, claim, context, deployment, reporter, trace }: Run,
+  { parts: { shared, claim, trace }, context, deployment, reporter }: Run,
 ): Promise<ResponseBody> {
+  const { definition, handlers } = shared
   warnOfUnknownInputs(event.deployment.inputs, definition, reporter)
   const inputs = (await deployment?.inputs(definition.inputs)) ?? {}
-  for (const [name, choice] of deployment?.hidden() ?? [])
+  for (const [name, choice] of deployment?.hidden ?? [])
     reporter.log.warn(`The input “${name}” has no effect: it goes with ${choice}.`)
   const outputs = definition.outputs.parse(await handlers.created?.(inputs, context))
   const sensitive = secretPaths(definition.outputs).filter((path) =>
@@ -128,14 +131,14 @@ function warnOfUnknownInputs(
   }
 }
 
-async function remove({ shared, context }: Run): Promise<ResponseTo<'DEPLOYMENT_DELETED'>> {
-  await shared.handlers.deleted?.(context)
+async function remove({ parts, context }: Run): Promise<ResponseTo<'DEPLOYMENT_DELETED'>> {
+  await parts.shared.handlers.deleted?.(context)
   return { status: 'stopped' }
 }
 
 async function probe(run: Run): Promise<ResponseTo<'HEALTH_CHECK'>> {
-  const { shared, context, trace } = run
-  const given = (await shared.handlers.health?.(context)) ?? []
+  const { shared, trace } = run.parts
+  const given = (await shared.handlers.health?.(run.context)) ?? []
   const checks = given.map((check) => {
     const clean = trace.redactor.data(check)
     return clean.message ? { ...clean, message: cutText(clean.message) } : clean
@@ -151,23 +154,16 @@ async function probe(run: Run): Promise<ResponseTo<'HEALTH_CHECK'>> {
   return { status: 'unhealthy', checks }
 }
 
-async function measure({
-  shared: { definition, handlers, now },
-  context,
-  reporter,
-}: Run): Promise<ResponseTo<'METRIC_UPDATE'>> {
+async function measure({ parts, context, reporter }: Run): Promise<ResponseTo<'METRIC_UPDATE'>> {
+  const { definition, handlers, now } = parts.shared
   const values: Record<string, number> = (await handlers.metrics?.(context)) ?? {}
-  for (const [name, value] of Object.entries(values)) {
-    const isKnown = Object.hasOwn(definition.metrics, name)
-    if (isKnown && Number.isFinite(value)) continue
-    const what = isKnown
-      ? `${value} as the metric “${name}”`
-      : `“${name}”, a metric that its contract does not have`
-    throw new TypeError(`The handler of METRIC_UPDATE returned ${what}.`)
-  }
-  const metrics = Object.entries(definition.metrics).flatMap(([name, { unit }]) => {
-    const value = values[name]
-    return value === undefined ? [] : [{ name, value, ...(unit === undefined ? {} : { unit }) }]
+  const metrics = Object.entries(values).map(([name, value]) => {
+    const known = Object.hasOwn(definition.metrics, name) ? definition.metrics[name] : undefined
+    if (!known || !Number.isFinite(value)) {
+      const reason = known ? 'is no finite number' : 'its contract does not have'
+      throw new TypeError(`The handler of METRIC_UPDATE returned ${value} as “${name}”, which ${reason}.`)
+    }
+    return { name, value, ...(known.unit !== undefined && { unit: known.unit }) }
   })
   const timestamp = new Date(now()).toISOString()
   if (metrics.length > 0) reporter.metrics(metrics.map((metric) => ({ ...metric, timestamp })))
@@ -176,8 +172,9 @@ async function measure({
 
 async function download(
   wanted: { id?: string | undefined; file?: string | undefined } | undefined,
-  { shared: { definition, handlers }, context, reporter }: Run,
+  { parts, context, reporter }: Run,
 ): Promise<ResponseTo<'DOWNLOAD_STARTED'>> {
+  const { definition, handlers } = parts.shared
   const file = wanted?.file ?? definition.downloads[0] ?? ''
   if (!definition.downloads.includes(file)) {
     const message = `expected one of ${definition.downloads.join(', ')}${suggestion(file, definition.downloads)}`
@@ -192,8 +189,9 @@ async function download(
 
 async function callFunction(
   call: { name: string; arguments: Record<string, unknown> },
-  { shared: { definition, handlers }, operation, context, trace }: Run,
+  { parts: { shared, operation, trace }, context }: Run,
 ): Promise<ResponseBody> {
+  const { definition, handlers } = shared
   const { redactor, credentials } = trace
   const wanted = operation.function
   if (!wanted) throw unknownFunction(definition, call.name)

@@ -8,11 +8,11 @@ import { deploymentDeleted } from './deployment.ts'
 import type { Run } from './run.ts'
 
 /** @throws {IntegrationError} `deployment_deleted` if the event's deployment was deleted */
-export async function ensureAlive({ operation, deployment, shared: { store } }: Run): Promise<void> {
+export async function ensureAlive({ parts, deployment }: Run): Promise<void> {
   if (!deployment) return
   // Without the store, the platform's record still tells. A record that somebody changed tells nothing.
-  const subject = subjects.deployment(operation.route, deployment.id)
-  const record = await store.read(subject).catch((error: unknown) => {
+  const subject = subjects.deployment(parts.operation.route, deployment.id)
+  const record = await parts.shared.store.read(subject).catch((error: unknown) => {
     if (isIntegrationError(error)) throw error
   })
   if (record?.progress[reservedSteps.deleted] === true)
@@ -49,19 +49,19 @@ export function repeatStatus(run: Run): Promise<void> {
 
 /** Works on the deployment under a claim, so that no status overtakes a creation or a deletion. */
 async function underClaim(run: Run, work: (claim: Claim) => Promise<void>): Promise<void> {
-  const { operation, deployment, claiming, shared } = run
+  const { parts, deployment } = run
   if (!deployment) return
   try {
-    const subject = subjects.deployment(operation.route, deployment.id)
-    const result = await claimSubject(shared.store, { subject }, claiming)
+    const subject = subjects.deployment(parts.operation.route, deployment.id)
+    const result = await claimSubject(parts.shared.store, { subject }, parts.claiming)
     if (!('claim' in result)) return
-    run.calls.claim = result.claim
+    parts.claim = result.claim
     await work(result.claim)
   } catch (error) {
     // Another delivery works on the deployment and reports its own status, or the store is unreachable.
     if (!isIntegrationError(error)) throw error
   } finally {
-    run.calls.claim = undefined
+    parts.claim = undefined
   }
 }
 

@@ -8,7 +8,6 @@ import type { Place } from '../request/capacity.ts'
 import type { Operation } from '../request/operation.ts'
 import type { Observer, Trace } from './event-log.ts'
 import type { HandlerDependencies } from './options.ts'
-import type { createPace } from './pace.ts'
 
 /** The handlers of any integration. */
 export type AnyHandlers = Partial<EventHandlers<IntegrationDefinition>> & {
@@ -26,8 +25,6 @@ export interface Shared
   gateOf: (deploymentId: string) => Gate
   observer: Observer
   timeoutMs: number
-  /** How long the changes of all events take. */
-  pace: ReturnType<typeof createPace>
   now: () => number
 }
 
@@ -38,7 +35,7 @@ export interface EventParts {
   trace: Trace
   /** Its logger writes to the line of the event. */
   claiming: ClaimOptions
-  /** Absent if the event needs no claim, or was answered before. */
+  /** The claim that each call needs. An event without effects has one while it reports its status. */
   claim: Claim | undefined
   /** When its time began, in milliseconds since 1970. */
   arrivedAt: number

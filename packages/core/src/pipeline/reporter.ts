@@ -13,129 +13,126 @@ import { cutData, cutText, escapeInvisible } from '../log.ts'
 import { dataForLog, textForLog } from '../redact.ts'
 import type { EventParts } from './parts.ts'
 
-/** The reporter of one event. */
-export type Reporter = ReturnType<typeof createReporter>
-
 /**
- * Makes the reporter of one event (contract §5). Lost status, logs and metrics do no harm; lost outputs and files fail the
- * event. Without a deployment it writes to the host's log only.
- *
- * @param callback makes the event's own options for each callback
+ * Reports one event to the platform (contract §5). Lost status, logs and metrics do no harm; lost outputs and files fail
+ * the event. Without a deployment it writes to the host's log only.
  */
-export function createReporter(
-  { shared: { platform, now }, operation, trace, claim, claiming: { logger } }: EventParts,
-  callback: () => CallbackOptions,
-) {
-  const { redactor } = trace
-  const id = operation.event.deployment?.id
-  let entries: LogEntry[] = []
-  /** The result of the event in words, until a status or the log has it. */
-  let outcome: LogEntry | undefined
-  /** One callback at a time, so that they arrive in order: deploying, outputs, running. */
-  let last: Promise<unknown> | undefined
-  let keys: { delivery: string; run: string } | undefined
+export class Reporter {
+  readonly log: DeploymentLog = {
+    info: (...given) => void this.#note('info', ...given),
+    warn: (...given) => void this.#note('warn', ...given),
+    error: (...given) => void this.#note('error', ...given),
+    done: (message) => {
+      this.#outcome = this.#note('info', message)
+    },
+  }
+  readonly #parts: EventParts
+  readonly #callback: () => CallbackOptions
+  #entries: LogEntry[] = []
+  /** The entry that says what the event did. */
+  #outcome: LogEntry | undefined
+  #last: Promise<unknown> | undefined
+  #attempt: string | undefined
 
-  /** The idempotency key of a write is `<delivery id>:<step>`, and new for each attempt of a delivery. */
-  function keyed(step: string): CallbackOptions {
-    keys ??= {
-      delivery: operation.deliveryId ?? crypto.randomUUID(),
-      // Not the fence: a store may forget a released claim and count from one again.
-      run: (claim?.lease.owner ?? crypto.randomUUID()).slice(0, 8),
-    }
-    return { ...callback(), idempotencyKey: `${keys.delivery}:${step}.${keys.run}` }
+  /** @param callback makes the event's own options for each callback */
+  constructor(parts: EventParts, callback: () => CallbackOptions) {
+    this.#parts = parts
+    this.#callback = callback
   }
 
-  function inOrder<Result>(call: () => Promise<Result>): Promise<Result> {
-    const start = () => {
-      claim?.ensureClaimed()
-      return call()
-    }
-    const result = (last ?? Promise.resolve()).then(start)
-    last = result.catch(() => {})
-    return result
-  }
-
-  function send(what: string, call: (deploymentId: string) => Promise<unknown>): void {
-    if (id === undefined) return
-    last = inOrder(() => call(id)).catch((error: unknown) => {
-      const reason = cutText(textForLog(redactor, causeOf(error, trace.called.platform)))
-      logger('warn', `The platform did not receive the ${what}.`, { reason })
-    })
-  }
-
-  function toEntry(level: LogEntry['level'], message: string, data?: LogEntry['data']): LogEntry {
-    const clean = cutData(dataForLog(redactor, data))
-    return {
-      level,
-      timestamp: new Date(now()).toISOString(),
-      message: cutText(textForLog(redactor, message)),
-      ...(clean && { data: clean }),
-    }
-  }
-
-  /** Makes an entry, and writes it to the host's log, too. */
-  function note(...given: Parameters<typeof toEntry>): LogEntry {
-    const entry = toEntry(...given)
-    logger(entry.level, entry.message, entry.data)
-    return entry
-  }
-
-  function keepOutcome(): void {
-    if (outcome) entries.push(outcome)
-    outcome = undefined
-  }
-
-  function status(status: DeploymentStatus, message?: string): void {
+  status(status: DeploymentStatus, message?: string): void {
+    const { redactor } = this.#parts.trace
     const clean = message === undefined ? undefined : cutText(escapeInvisible(redactor.text(message)))
-    send(`status “${status}”`, (deployment) =>
-      platform.setStatus(deployment, { status, message: clean }, keyed(`status-${status}`)),
+    this.#send(`status “${status}”`, `status-${status}`, (platform, id, options) =>
+      platform.setStatus(id, { status, message: clean }, options),
     )
   }
 
-  const log: DeploymentLog = {
-    info: (...given) => void entries.push(note('info', ...given)),
-    warn: (...given) => void entries.push(note('warn', ...given)),
-    error: (...given) => void entries.push(note('error', ...given)),
-    done(message) {
-      keepOutcome()
-      outcome = note('info', message)
-    },
+  /** Logs a failure for the deployment. The host's log has it in the line of the event. */
+  failure(event: string, { code, retryable, message, hint }: IntegrationError): void {
+    const sentence = `${event}: ${hint ? `${message} ${hint}` : message}`
+    this.#add('error', sentence, { code, retryable })
   }
 
-  return {
-    log,
-    status,
-    /** Logs a failure for the deployment. The host's log has it in the line of the event. */
-    failure(event: string, { code, retryable, message, hint }: IntegrationError): void {
-      keepOutcome()
-      const sentence = `${event}: ${hint ? `${message} ${hint}` : message}`
-      entries.push(toEntry('error', sentence, { code, retryable }))
-    },
-    /** Reports the status of success, with what the event did. */
-    success(done: DeploymentStatus): void {
-      status(done, outcome?.message)
-      outcome = undefined
-    },
-    metrics: (metrics: readonly Metric[]) =>
-      send('metrics', (deployment) => platform.reportMetrics(deployment, metrics, keyed('metrics'))),
-    async outputs(outputs: Parameters<Platform['setOutputs']>[1]): Promise<WriteResult> {
-      if (id === undefined) return 'accepted'
-      return inOrder(() => platform.setOutputs(id, outputs, keyed('outputs')))
-    },
-    async download(downloadId: string, files: readonly DownloadFile[]): Promise<WriteResult> {
-      if (id === undefined) return 'accepted'
-      return inOrder(() => platform.putDownload(id, downloadId, files, keyed(`download-${downloadId}`)))
-    },
-    /** Resolves when every report has arrived or is lost; `undefined` if there is none. */
-    flush(): Promise<unknown> | undefined {
-      keepOutcome()
-      if (entries.length > 0) {
-        // Again: a secret that the handler made became known when it returned.
-        const written = redactor.data(entries)
-        entries = []
-        send('log', (deployment) => platform.appendLogs(deployment, written, keyed('logs')))
-      }
-      return last
-    },
+  /** Reports the status of success. It has the words for what the event did, and the log needs them no more. */
+  success(done: DeploymentStatus): void {
+    this.status(done, this.#outcome?.message)
+    this.#entries = this.#entries.filter((entry) => entry !== this.#outcome)
+  }
+
+  metrics(metrics: readonly Metric[]): void {
+    this.#send('metrics', 'metrics', (platform, id, options) => platform.reportMetrics(id, metrics, options))
+  }
+
+  async outputs(outputs: Parameters<Platform['setOutputs']>[1]): Promise<WriteResult> {
+    return this.#write('outputs', (platform, id, options) => platform.setOutputs(id, outputs, options))
+  }
+
+  async download(downloadId: string, files: readonly DownloadFile[]): Promise<WriteResult> {
+    return this.#write(`download-${downloadId}`, (platform, id, options) =>
+      platform.putDownload(id, downloadId, files, options),
+    )
+  }
+
+  /** Resolves when every report has arrived or is lost; `undefined` if there is none. */
+  flush(): Promise<unknown> | undefined {
+    if (this.#entries.length > 0) {
+      // Again: a secret that the handler made became known when it returned.
+      const written = this.#parts.trace.redactor.data(this.#entries)
+      this.#entries = []
+      this.#send('log', 'logs', (platform, id, options) => platform.appendLogs(id, written, options))
+    }
+    return this.#last
+  }
+
+  /** Makes one callback at a time, so that they arrive in order: deploying, outputs, running. */
+  #write(step: string, write: Write): Promise<WriteResult> {
+    const { shared, operation, claim } = this.#parts
+    const id = operation.event.deployment?.id
+    if (id === undefined) return Promise.resolve('accepted')
+    const result = (this.#last ?? Promise.resolve()).then(() => {
+      claim?.ensureClaimed()
+      return write(shared.platform, id, { ...this.#callback(), idempotencyKey: this.#keyOf(step) })
+    })
+    this.#last = result.catch(() => {})
+    return result
+  }
+
+  #send(what: string, step: string, write: Write): void {
+    const { trace, claiming } = this.#parts
+    this.#write(step, write).catch((error: unknown) => {
+      const reason = cutText(textForLog(trace.redactor, causeOf(error, trace.called.platform)))
+      claiming.logger('warn', `The platform did not receive the ${what}.`, { reason })
+    })
+  }
+
+  /** The idempotency key of a write: new for each attempt of a delivery. */
+  #keyOf(step: string): string {
+    const { claim, operation } = this.#parts
+    // Not the fence: a store may forget a released claim and count from one again.
+    this.#attempt ??= claim?.lease.owner ?? crypto.randomUUID()
+    return `${operation.deliveryId ?? this.#attempt}:${step}.${this.#attempt.slice(0, 8)}`
+  }
+
+  /** Writes to the deployment's log, and to the host's. */
+  #note(level: LogEntry['level'], text: string, facts?: LogEntry['data']): LogEntry {
+    const entry = this.#add(level, text, facts)
+    this.#parts.claiming.logger(level, entry.message, entry.data)
+    return entry
+  }
+
+  #add(level: LogEntry['level'], text: string, facts?: LogEntry['data']): LogEntry {
+    const { redactor } = this.#parts.trace
+    const data = cutData(dataForLog(redactor, facts))
+    const entry: LogEntry = {
+      level,
+      timestamp: new Date(this.#parts.shared.now()).toISOString(),
+      message: cutText(textForLog(redactor, text)),
+      ...(data && { data }),
+    }
+    this.#entries.push(entry)
+    return entry
   }
 }
+
+type Write = (platform: Platform, id: string, options: CallbackOptions) => Promise<WriteResult>

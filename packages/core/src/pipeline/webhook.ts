@@ -21,10 +21,9 @@ import { dispatch } from './dispatch.ts'
 import { createEventLogger, fatesOf, logEvent, Trace } from './event-log.ts'
 import { repeatStatus } from './life.ts'
 import { findDependencyFaults, type HandlerDependencies } from './options.ts'
-import { createPace } from './pace.ts'
 import type { AnyHandlers, Shared } from './parts.ts'
 import { createAddressHash } from './recipients.ts'
-import { openRun } from './run.ts'
+import { Run } from './run.ts'
 
 /** A Fetch-API function: mount it at `POST /<name>/webhook` of any server or serverless function. */
 export type WebhookHandler = (request: Request) => Promise<Response>
@@ -80,7 +79,7 @@ export function createWebhookHandler(
   const { waitUntil, environment, egress, stopping } = dependencies
   const shared: Shared = {
     ...{ definition, handlers, platform, store, fetch: send, observer, environment, egress, stopping },
-    ...{ timeoutMs, now, gateOf: createGate(), pace: createPace(timeoutMs) },
+    ...{ timeoutMs, now, gateOf: createGate() },
   }
 
   async function respond(request: Request): Promise<Response> {
@@ -114,7 +113,7 @@ export function createWebhookHandler(
     const { claimed, response: given } = begun ?? {}
     trace.facts.attempt = claimed?.claim.lease.fence
     try {
-      const run = openRun({ shared, operation, trace, claiming, claim: claimed?.claim, arrivedAt, place })
+      const run = new Run({ shared, operation, trace, claiming, claim: claimed?.claim, arrivedAt, place })
       const response = given ?? (await dispatch(run))
       if (given?.body?.status === 'ignored')
         run.reporter.log.warn(`${operation.event.name} is ignored. ${String(given.body.reason)}`)
