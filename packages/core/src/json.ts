@@ -84,31 +84,26 @@ function isEmptyFrom(text: string, start: number): boolean {
 
 /**
  * Parses a text that has keys with escapes. V8 may take such a key for one of an earlier text: `{"a\n":1}` becomes
- * `{"a\\":1}`. So each gets another name for the time of the parsing.
+ * `{"a\\":1}`. So each is encoded for the time of the parsing.
  */
 function parseEscaped(text: string, places: Places): unknown {
   // No sender can know it.
   const prefix = crypto.randomUUID()
-  const standIns = new Map<string, string>()
-  const originals = new Map<string, string>()
-  let renamed = ''
-  let end = 0
+  const decode = (name: string) =>
+    name.startsWith(prefix) ? JSON.parse(`"${decodeURIComponent(name.slice(prefix.length))}"`) : name
   const restore = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(restore)
     if (typeof value !== 'object' || value === null) return value
-    const entries = Object.entries(value)
-    return Object.fromEntries(entries.map(([name, item]) => [originals.get(name) ?? name, restore(item)]))
+    return Object.fromEntries(Object.entries(value).map(([name, item]) => [decode(name), restore(item)]))
+  }
+  let encoded = ''
+  let end = 0
+  for (const [from, to] of places) {
+    encoded += text.slice(end, from) + prefix + encodeURIComponent(text.slice(from, to).toWellFormed())
+    end = to
   }
   try {
-    for (const [from, to] of places) {
-      const key = text.slice(from - 1, to + 1)
-      const name = standIns.get(key) ?? prefix + standIns.size
-      if (!originals.has(name)) originals.set(name, JSON.parse(key))
-      standIns.set(key, name)
-      renamed += text.slice(end, from) + name
-      end = to
-    }
-    return restore(JSON.parse(renamed + text.slice(end)))
+    return restore(JSON.parse(encoded + text.slice(end)))
   } catch {
     // For the position of the fault.
     return JSON.parse(text)

@@ -20,10 +20,9 @@ export const MAX_FAULTS = 50
 /** Longest path, code or id. */
 const MAX_NAME_LENGTH = 300
 
-/** @param sent what its reader sent */
-export function toProblem(error: IntegrationError, redactor?: Redactor, sent?: unknown) {
+export function toProblem(error: IntegrationError, redactor?: Redactor) {
   // Redacted before it is cut: half a secret would not be recognised.
-  const cut = (text: string, most?: number) => cutText(redactor?.data(text, sent) ?? text, most)
+  const cut = (text: string, most?: number) => cutText(redactor?.text(text) ?? text, most)
   const { provider, errors } = error
   const code = error.code === 'aborted' ? 'internal_error' : error.code
   return {

@@ -11,107 +11,86 @@ const FIELD = /^[a-z]+$/i
 /** Longer values are no keys, and their encodings would cost too much. */
 const MAX_ENCODED_LENGTH = 10_000
 
-/** Removes secrets from texts and data by their value, whichever way they got there. */
-export interface Redactor {
-  /** Adds a secret, or each text of plain data. Anything but a text of at least six characters is ignored. */
-  add(value: unknown): void
-  text(text: string): string
-  /**
-   * Plain data without secrets: the data itself if it holds none, else a copy.
-   *
-   * @param sent what its reader sent: secrets of the host in it stay, or a mask would tell who guessed one
-   */
-  data<T>(data: T, sent?: unknown): T
-  /** Makes a redactor that knows the secrets of this one, those added later too. */
-  extend(): Redactor
-}
-
 /** Makes a redactor. `secrets` are known from the start, for example from the configuration. */
 export function createRedactor(secrets: Iterable<string> = []): Redactor {
-  const redactor = extend(() => NONE)
+  const redactor = new Redactor()
   for (const secret of secrets) redactor.add(secret)
   return redactor
 }
 
 const NONE: readonly string[] = []
 
-/**
- * @param inherited the spellings of another redactor, which may get more
- * @param ofHost the spellings of the first one of the line; by default, this is the first
- */
-function extend(inherited: () => readonly string[], ofHost?: () => readonly string[]): Redactor {
-  const own = new Set<string>()
-  let last = { before: NONE, size: 0, all: NONE }
+/** Removes secrets from texts and data by their value, whichever way they got there. */
+export class Redactor {
+  readonly #inherited: Redactor | undefined
+  readonly #own = new Set<string>()
+  #last = { before: NONE, size: 0, all: NONE }
 
-  /** All spellings, the shortest first. */
-  function spellings(): readonly string[] {
-    const before = inherited()
-    // Most events bring no secrets.
-    if (own.size === 0) return before
-    if (before !== last.before || own.size !== last.size) {
-      const all = [...new Set([...before, ...own])].sort((a, b) => a.length - b.length)
-      last = { before, size: own.size, all }
-    }
-    return last.all
+  /** @param inherited knows more secrets, and may get more */
+  constructor(inherited?: Redactor) {
+    this.#inherited = inherited
   }
 
-  const hosts = ofHost ?? spellings
-  const text = (dirty: string) => redact(dirty, spellings())
-  function add(value: unknown): void {
-    if (typeof value === 'object' && value !== null) for (const each of Object.values(value)) add(each)
+  /** Makes a redactor that knows the secrets of this one, those added later too. */
+  extend(): Redactor {
+    return new Redactor(this)
+  }
+
+  /** Adds a secret, or each text of plain data. Anything but a text of at least six characters is ignored. */
+  add(value: unknown): void {
+    if (typeof value === 'object' && value !== null) for (const each of Object.values(value)) this.add(each)
     if (typeof value !== 'string' || value.trim().length < MIN_LENGTH) return
     // Schemas trim what people paste.
     for (const secret of new Set([value, value.trim()]))
-      for (const spelling of spellingsOf(secret)) if (spelling.length >= MIN_LENGTH) own.add(spelling)
+      for (const spelling of spellingsOf(secret)) if (spelling.length >= MIN_LENGTH) this.#own.add(spelling)
   }
-  return {
-    add,
-    text,
-    data(data, sent) {
-      const known = spellings()
-      if (known.length === 0) return data
-      if (sent === undefined) return mapTexts(data, text)
-      let folded: string | undefined
-      const isSent = (spelling: string) => {
-        folded ??= fold(JSON.stringify(sent) ?? '')
-        return folded.includes(spelling) && hosts().includes(spelling)
-      }
-      return mapTexts(data, (dirty) => redact(dirty, known, isSent))
-    },
-    extend: () => extend(spellings, hosts),
-  }
-}
 
-/** The text with each place of a spelling masked. They may overlap: one secret may be the beginning of another. */
-function redact(
-  text: string,
-  spellings: readonly string[],
-  isKnown: (spelling: string) => boolean = () => false,
-): string {
-  const shortest = spellings[0]?.length ?? Number.POSITIVE_INFINITY
-  if (text.length < Math.min(shortest, HEAD)) return text
-  const folded = fold(text)
-  const found: [start: number, end: number][] = []
-  for (const spelling of spellings) {
-    if (Math.min(spelling.length, HEAD) > text.length) break
-    const head = spelling.slice(0, HEAD)
-    for (let at = folded.indexOf(head); at !== -1; ) {
-      let end = at + head.length
-      // A longer one is recognised by its beginning, and masked as far as the text repeats it.
-      while (end - at < spelling.length && folded[end] === spelling[end - at]) end += 1
-      if (!isKnown(spelling)) found.push([at, end])
-      at = folded.indexOf(head, end)
+  /** The text with each place of a spelling masked. They may overlap: one secret may be the beginning of another. */
+  text(text: string): string {
+    const spellings = this.#spellings
+    const shortest = spellings[0]?.length ?? Number.POSITIVE_INFINITY
+    if (text.length < Math.min(shortest, HEAD)) return text
+    const folded = fold(text)
+    const found: [start: number, end: number][] = []
+    for (const spelling of spellings) {
+      if (Math.min(spelling.length, HEAD) > text.length) break
+      const head = spelling.slice(0, HEAD)
+      for (let at = folded.indexOf(head); at !== -1; ) {
+        let end = at + head.length
+        // A longer one is recognised by its beginning, and masked as far as the text repeats it.
+        while (end - at < spelling.length && folded[end] === spelling[end - at]) end += 1
+        found.push([at, end])
+        at = folded.indexOf(head, end)
+      }
     }
+    if (found.length === 0) return text
+    found.sort(([a], [b]) => a - b)
+    let clean = ''
+    let end = 0
+    for (const [start, until] of found) {
+      if (start >= end) clean += text.slice(end, start) + MASK
+      end = Math.max(end, until)
+    }
+    return clean + text.slice(end)
   }
-  if (found.length === 0) return text
-  found.sort(([a], [b]) => a - b)
-  let clean = ''
-  let end = 0
-  for (const [start, until] of found) {
-    if (start >= end) clean += text.slice(end, start) + MASK
-    end = Math.max(end, until)
+
+  /** Plain data without secrets: the data itself if it holds none, else a copy. */
+  data<T>(data: T): T {
+    return this.#spellings.length === 0 ? data : mapTexts(data, (text) => this.text(text))
   }
-  return clean + text.slice(end)
+
+  /** All spellings, the shortest first. */
+  get #spellings(): readonly string[] {
+    const before = this.#inherited ? this.#inherited.#spellings : NONE
+    const { size } = this.#own
+    // Most events bring no secrets.
+    if (size === 0) return before
+    if (before !== this.#last.before || size !== this.#last.size) {
+      const all = [...new Set([...before, ...this.#own])].sort((a, b) => a.length - b.length)
+      this.#last = { before, size, all }
+    }
+    return this.#last.all
+  }
 }
 
 /** A text without secrets for logs, in which mail addresses are masked, and what a terminal would not show is escaped. */

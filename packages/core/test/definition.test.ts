@@ -135,7 +135,7 @@ describe('a definition', () => {
       'handlers.health is missing: it handles HEALTH_CHECK',
       'handlers.functions.send is missing',
       'handlers.functions.sent is no function of the definition; the nearest name is “send”',
-      expect.stringMatching(/^platform is no Platform: it has no getDeployment, setStatus/),
+      expect.stringMatching(/^platform is no Platform: expected the methods getDeployment, setStatus/),
       expect.stringMatching(/^verify is required: createVerifier/),
     ])
   })

@@ -36,9 +36,9 @@ function createBusyHost(most: number, options: Parameters<typeof createHost>[0] 
 describe('the concurrency limit of a host', () => {
   const owned = (id: string, owner: string) => ({ ...readOf(id), deployment: { id, owner, inputs: {} } })
   it.each([
-    ['one deployment', readOf('dep_1'), readOf('dep_1'), 'of this deployment'],
-    ['the health checks of one deployment', health('dep_1'), health('dep_1'), 'of this deployment'],
-    ['all deployments of one customer', owned('dep_1', 'ada'), owned('dep_3', 'ada'), 'of this owner'],
+    ['one deployment', readOf('dep_1'), readOf('dep_1'), 'of deployment dep_1'],
+    ['the health checks of one deployment', health('dep_1'), health('dep_1'), 'of deployment dep_1'],
+    ['all deployments of one customer', owned('dep_1', 'ada'), owned('dep_3', 'ada'), 'of owner ada'],
     ['a route without a deployment', calling('count'), calling('count'), 'of /greeter without a deployment'],
   ])('leaves %s a quarter, and lets others pass', async (_, event, another, whose) => {
     const host = createBusyHost(8)

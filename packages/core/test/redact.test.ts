@@ -21,17 +21,8 @@ describe('a redactor', () => {
     ['with escaped slashes', secret.replaceAll('/', '\\/')],
     ['in hexadecimal', bytes.join('').toUpperCase()],
   ])('removes a secret %s', (_, spelling) => {
-    const { text } = createRedactor([secret])
-    expect(text(`before ${spelling} after\n%41 &amp;`)).toBe('before [redacted] after\n%41 &amp;')
-  })
-
-  it('leaves what its reader has sent, and removes what others say', () => {
-    const redactor = createRedactor(['the-secret', 'another-secret'])
-    const result = { to: 'the-secret@b.co', message: 'another-secret' }
-    expect(redactor.data(result, { to: ['The-Secret@b.co'] })).toEqual({ ...result, message: '[redacted]' })
-    const ofEvent = redactor.extend()
-    ofEvent.add('a-password')
-    expect(ofEvent.data('the-secret, a-password', 'the-secret, a-password')).toBe('the-secret, [redacted]')
+    const redactor = createRedactor([secret])
+    expect(redactor.text(`before ${spelling} after\n%41 &amp;`)).toBe('before [redacted] after\n%41 &amp;')
   })
 
   it('removes a secret from base64 in both alphabets, wherever it stands in the encoded text', () => {
@@ -70,12 +61,12 @@ describe('a redactor', () => {
   })
 
   it('takes linear time for a secret and a text that repeat one letter', () => {
-    const { text } = createRedactor([`${'a'.repeat(60_000)}b${'a'.repeat(60_000)}`])
+    const redactor = createRedactor([`${'a'.repeat(60_000)}b${'a'.repeat(60_000)}`])
     // Quadratic time is minutes here, more than a test may take, and linear time a second.
     const near = `${'a'.repeat(199)}c`.repeat(80_000)
     // Not compared by the matcher: a failure would print all of it.
-    expect(text(near) === near).toBe(true)
-    expect(text('a'.repeat(16 * 1024 * 1024)).length).toBeLessThan(10_000)
+    expect(redactor.text(near) === near).toBe(true)
+    expect(redactor.text('a'.repeat(16 * 1024 * 1024)).length).toBeLessThan(10_000)
   })
 
   it('keeps secrets that are too short, and values that are not text', () => {

@@ -11,7 +11,7 @@ import type { Redactor } from '../redact.ts'
 import type { Operation } from '../request/operation.ts'
 import { type Claim, type ClaimOptions, claimSubject, type Replay, reservedSteps } from './claim.ts'
 import type { BodyHash, Cipher, RecordKeys } from './encryption.ts'
-import { type EventResponse, ignored, type ResponseBody, sentIn, toFailure } from './response.ts'
+import { type EventResponse, ignored, type ResponseBody, toFailure } from './response.ts'
 import { settlementOf } from './settlement.ts'
 import type { DeliveryStore, RecordedResponse, SubjectRecord } from './store.ts'
 
@@ -87,7 +87,7 @@ export async function end(
   // No delivery continues a call after its response, unless an operator settles what is unknown.
   const ofCall = isUnknown ? { ...claim.stored, [reservedSteps.intent]: true } : {}
   const progress = isCall ? ofCall : nextProgress(operation, claim.progress, response, claiming.now())
-  const body = withoutSecrets(response.body ?? {}, definition, redactor, sentIn(operation.event))
+  const body = withoutSecrets(response.body ?? {}, definition, redactor)
   const recorded = JSON.stringify(body)
   const completion = {
     response: {
@@ -259,10 +259,9 @@ function withoutSecrets(
   body: ResponseBody,
   definition: IntegrationDefinition,
   redactor: Redactor,
-  sent?: unknown,
 ): ResponseBody {
   const { outputs } = body
-  if (typeof outputs !== 'object' || outputs === null) return redactor.data(body, sent)
+  if (typeof outputs !== 'object' || outputs === null) return redactor.data(body)
   const { outputs: _, ...rest } = body
   // An output that is not marked as secret is public, even if its value came from the host's environment.
   const sensitive = secretOutputs(definition.outputs)

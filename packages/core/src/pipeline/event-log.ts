@@ -1,14 +1,12 @@
 // One log line per event, and the port for metrics. Neither shows a body, a secret or a mail address.
 
-import * as z from 'zod'
 import type { EventName, PlatformEvent } from '../contract/event.ts'
-import type { FunctionDefinition } from '../contract/integration.ts'
-import { type EventResponse, type Fates, sentIn } from '../delivery/response.ts'
+import type { EventResponse, Fates } from '../delivery/response.ts'
 import { causeOf, type ErrorCode, shortageOf } from '../errors.ts'
 import { cutText, type Logger, type LogLevel, louder } from '../log.ts'
 import { type Redactor, textForLog } from '../redact.ts'
 import type { Operation } from '../request/operation.ts'
-import { type HashAddress, type LoggedMessages, messagesIn, recipientsByLine } from './recipients.ts'
+import { type HashAddress, type LoggedMessages, messagesByLine } from './messages.ts'
 
 /** The log line of an event. */
 export interface EventRecord extends Partial<Omit<Fates, 'messages'>>, LoggedMessages {
@@ -158,48 +156,6 @@ export function createEventLogger(logger: Logger, route: string, trace: Trace): 
       : void trace.notes.push({ level, message, ...facts })
 }
 
-const one = z.object({ messageId: z.string() })
-const many = z.object({
-  ...{ sent: z.int(), failed: z.int(), unknown: z.int() },
-  results: z.array(
-    z.object({
-      messageId: z.string().nullable(),
-      status: z.enum(['sent', 'failed', 'unknown']),
-      error: z
-        .object({ code: z.string().regex(/^[a-z_]{1,50}$/) })
-        .nullish()
-        .catch(undefined),
-    }),
-  ),
-})
-
-/**
- * The fates of the messages that a function sent.
- *
- * @returns `undefined` for another function, and for a call that will be tried again
- */
-export function fatesOf(
-  definition: FunctionDefinition | undefined,
-  { body, error }: Pick<EventResponse, 'body' | 'error'>,
-  event: PlatformEvent,
-): Fates | undefined {
-  if (!definition?.sends) return undefined
-  const none = { sent: 0, failed: 0, unknown: 0, messages: [] }
-  if (error) {
-    if (error.retryable) return undefined
-    const count = definition.sends === 'many' ? messagesIn(sentIn(event)?.arguments).length : 1
-    return error.code === 'outcome_unknown' ? { ...none, unknown: count } : { ...none, failed: count }
-  }
-  if (definition.sends === 'one') {
-    const { data } = one.safeParse(body?.result)
-    return data && { ...none, sent: 1, messages: [{ ...data, status: 'sent' }] }
-  }
-  const { data } = many.safeParse(body?.result)
-  if (!data) return undefined
-  const { results, ...counts } = data
-  return { ...counts, messages: results }
-}
-
 /** The longest notes of a line, in characters. The rest is counted. */
 const LONGEST_NOTES = 2_000
 /** The longest sentence, cause and note of a line, in characters. */
@@ -225,7 +181,7 @@ export async function logEvent(
   const notes = trace.redactor.data(trace.notes)
   const { messages: _, ...counts } = response.fates ?? {}
   const called = event?.name === 'FUNCTION_CALL' ? event.functionCall.name.slice(0, 80) : undefined
-  const [first, ...others] = await recipientsByLine(response, trace.operation, hashAddress)
+  const [first, ...others] = await messagesByLine(response, trace.operation, hashAddress)
   trace.isLogged = true
   const record: EventRecord = {
     ...identify(route, trace),
@@ -295,35 +251,27 @@ function outcomeOf({ status, body, error, replayed, fates }: EventResponse): Eve
  */
 function explain({ error, fates }: EventResponse, { redactor, called, failedCall, operation }: Trace) {
   const clean = (text: string) => textForLog(redactor, text).slice(0, LONGEST_TEXT)
-  if (!error)
-    return (fates?.failed || fates?.unknown) && failedCall ? { reason: clean(failedCall) } : undefined
+  // A batch goes on after a call that failed. One that ends early has the reason of the call that made it end.
+  const isBatch = operation?.function?.definition.sends === 'many'
+  const hasFailed = fates?.failed || fates?.unknown || (isBatch && error?.retryable)
+  const ofCall = hasFailed && failedCall !== undefined ? { reason: clean(failedCall) } : undefined
+  if (!error) return ofCall
   const { code, message, hint, provider, cause } = error
-  const sentence = withoutQuotes(hint ? `${message} ${hint}` : message, provider?.message)
   const isFault = code === 'internal_error' || code === 'outcome_unknown'
   // The causes of other failures are of the sender's making, and may quote it.
   const isTold = cause !== undefined && (isFault || provider !== undefined || error.status >= 500)
   const url = provider && (provider.name === 'platform' ? called.platform : called.provider)
   const stack = isFault && cause instanceof Error ? cause.stack?.split('\n') : undefined
-  // A batch that ends early has the reason of the call that made it end.
-  const ofBatch = operation?.function?.definition.sends === 'many' && error.retryable ? failedCall : undefined
   return {
-    detail: clean(sentence),
-    ...(ofBatch !== undefined && { reason: clean(ofBatch) }),
+    detail: clean(withoutQuotes(hint ? `${message} ${hint}` : message, provider?.message)),
+    ...ofCall,
     ...(isTold && { reason: clean(causeOf(cause, url)), shortage: shortageOf(cause) }),
     ...(stack && { at: redactor.data(stack.filter((line) => /^ +at /.test(line)).slice(0, 5)) }),
   }
 }
 
-/**
- * A sentence with the provider's own words left out. A single word is left out only where a quote begins, because the host's
- * own sentence may have it, too.
- */
+/** A sentence with the provider's own words left out. */
 function withoutQuotes(sentence: string, words = ''): string {
-  let rest = sentence
-  for (const line of words.split('\n')) {
-    if (line.length < 4) continue
-    for (const start of line.includes(' ') ? [''] : [': ', '\n', '“'])
-      rest = rest.replaceAll(start + line, `${start}…`)
-  }
-  return rest
+  const lines = words.split('\n').filter((line) => line.length > 3)
+  return lines.reduce((rest, line) => rest.replaceAll(line, '…'), sentence)
 }

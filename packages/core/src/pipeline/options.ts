@@ -6,7 +6,6 @@ import type { WaitUntil } from '../delivery/claim.ts'
 import type { DeliveryStore } from '../delivery/store.ts'
 import type { FieldError } from '../errors.ts'
 import type { Logger } from '../log.ts'
-import { faultsThat } from '../problem.ts'
 import type { ConcurrencyLimit } from '../request/capacity.ts'
 import type { Verify } from '../request/signature.ts'
 import type { Observer } from './event-log.ts'
@@ -80,24 +79,29 @@ export interface HandlerDependencies {
   now?: (() => number) | undefined
 }
 
-const platformMethods = [
-  'getDeployment',
-  'setStatus',
-  'appendLogs',
-  'setOutputs',
-  'reportMetrics',
-  'putDownload',
-] as const satisfies readonly (keyof Platform)[]
-
-const storeMethods = [
-  ...['claim', 'renew', 'advance', 'complete', 'release', 'reopen', 'reserve', 'read', 'probe'],
-] as const satisfies readonly (keyof DeliveryStore)[]
-
 /** A longer timer fires at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 const atLeast = (least: number) => z.number().min(least).max(LONGEST_TIMER_MS).optional()
 const texts = z.array(z.string()).optional()
+
+function withMethods<Port>(port: string, ...methods: (keyof Port & string)[]) {
+  const isWhole = (value: unknown) => methods.every((name) => typeof Object(value)[name] === 'function')
+  return z.custom(isWhole, `is no ${port}: expected the methods ${methods.join(', ')}`)
+}
+
 const dependenciesShape = z.object({
+  platform: withMethods<Platform>(
+    'Platform',
+    ...(['getDeployment', 'setStatus', 'appendLogs', 'setOutputs', 'reportMetrics', 'putDownload'] as const),
+  ),
+  store: withMethods<DeliveryStore>(
+    'DeliveryStore',
+    ...(['claim', 'renew', 'advance', 'complete', 'release', 'reopen', 'reserve', 'read', 'probe'] as const),
+  ).optional(),
+  verify: z.custom(
+    (verify) => typeof verify === 'function' || verify === 'none',
+    "is required: createVerifier({ secrets }), or 'none' if something in front of the handler authenticates its callers",
+  ),
   // The renewals of a shorter lease would come too late.
   leaseMs: atLeast(1_000),
   timeoutMs: atLeast(1),
@@ -108,19 +112,6 @@ const dependenciesShape = z.object({
 
 /** Finds dependencies that are missing, or are something else. */
 export function findDependencyFaults(dependencies: Partial<HandlerDependencies> = {}): FieldError[] {
-  const { platform, verify, store } = dependencies
-  const missingIn = (value: unknown, methods: readonly string[]) =>
-    methods.filter((name) => typeof Object(value)[name] !== 'function').join(', ')
-  const [ofPlatform, ofStore] = [missingIn(platform, platformMethods), missingIn(store, storeMethods)]
   const { error } = dependenciesShape.safeParse(dependencies)
-  const faults = faultsThat(
-    [ofPlatform !== '', 'platform', `is no Platform: it has no ${ofPlatform}`],
-    [store !== undefined && ofStore !== '', 'store', `is no DeliveryStore: it has no ${ofStore}`],
-    [
-      typeof verify !== 'function' && verify !== 'none',
-      'verify',
-      "is required: createVerifier({ secrets }), or 'none' if something in front of the handler authenticates its callers",
-    ],
-  )
-  return error ? [...faults, ...fieldErrors(error, '')] : faults
+  return error ? fieldErrors(error, '') : []
 }

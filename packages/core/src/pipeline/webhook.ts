@@ -18,11 +18,11 @@ import { createConcurrencyLimit, type Place } from '../request/capacity.ts'
 import { resolveOperation } from '../request/operation.ts'
 import { checkRequest, parseEvent, readBody } from '../request/read.ts'
 import { dispatch } from './dispatch.ts'
-import { createEventLogger, fatesOf, logEvent, Trace } from './event-log.ts'
+import { createEventLogger, logEvent, Trace } from './event-log.ts'
 import { repeatStatus } from './life.ts'
+import { createAddressHash, fatesOf } from './messages.ts'
 import { findDependencyFaults, type HandlerDependencies } from './options.ts'
 import type { AnyHandlers, Shared } from './parts.ts'
-import { createAddressHash } from './recipients.ts'
 import { Run } from './run.ts'
 
 /** A Fetch-API function: mount it at `POST /<name>/webhook` of any server or serverless function. */
@@ -91,7 +91,7 @@ export function createWebhookHandler(
     try {
       response = await work(request, trace, place)
     } catch (error) {
-      response = toFailure(error, trace.redactor, trace.event)
+      response = toFailure(error, trace.redactor)
     }
     place.leave()
     // Nobody knows who sent a request that was refused before its signature was checked.
@@ -118,7 +118,7 @@ export function createWebhookHandler(
       if (given?.body?.status === 'ignored')
         run.reporter.log.warn(`${operation.event.name} is ignored. ${String(given.body.reason)}`)
       const isReplay = given !== undefined && claimed === undefined
-      if (!isReplay) response.fates = fatesOf(operation.function?.definition, response, operation.event)
+      if (!isReplay) response.fates = fatesOf(operation, response)
       if (isReplay && traits.claims === 'deployment') await repeatStatus(run)
       await run.close()
       return claimed ? await end(claimed, response, run.deadline.at) : response

@@ -67,12 +67,11 @@ class Sums {
   }
 
   add(name: string, amount: number): void {
-    if (amount === 0) return
     const sum = this.of(name) + amount
     this.total += amount
-    this.#sums.set(name, sum)
     // A sum of nothing takes no memory.
     if (sum === 0) this.#sums.delete(name)
+    else this.#sums.set(name, sum)
   }
 }
 
@@ -81,8 +80,8 @@ const createRoom = (limit: number, memory: number) => ({
   limit,
   memory,
   unfinished: new Set<Place>(),
-  /** The bytes that have arrived of each address. */
-  arrived: new Sums(),
+  /** The bytes that have arrived of bodies. */
+  arrived: 0,
   /** The events under way of each owner, and the memory for them. */
   events: new Sums(),
   weights: new Sums(),
@@ -99,7 +98,7 @@ const createRoom = (limit: number, memory: number) => ({
    * @returns whether there is
    */
   makeRoom(bytes: number, at: number): boolean {
-    while (this.arrived.total + this.weights.total + bytes > this.memory) {
+    while (this.arrived + this.weights.total + bytes > this.memory) {
       let next: Place | undefined
       for (const place of this.unfinished) if (!next || place.givesWayBefore(next, at)) next = place
       if (!next) return false
@@ -171,14 +170,14 @@ export class Place {
    * @throws {IntegrationError} `overloaded` if this body gives way
    */
   arrive(bytes: number): void {
-    if (this.#gaveWay) throw overloaded('large requests')
+    this.#ensureRoom()
     const at = this.#now()
     // After a halt, it is late until it has made up for a second of it.
     const lateAt = Math.max(at - PATIENCE_MS, this.#lateAt) + bytes / PACE
     this.#lateAt = Math.min(at + PATIENCE_MS, lateAt)
     this.#count(bytes)
     this.#room.makeRoom(0, at)
-    if (this.#gaveWay) throw overloaded('large requests')
+    this.#ensureRoom()
   }
 
   /**
@@ -187,7 +186,7 @@ export class Place {
    * @throws {IntegrationError} `overloaded` if it gave way before
    */
   complete(): void {
-    if (this.#gaveWay) throw overloaded('large requests')
+    this.#ensureRoom()
     this.#room.unfinished.delete(this)
   }
 
@@ -205,19 +204,16 @@ export class Place {
     const room = this.#room
     room.remember(this.#address)
     this.#forgetBody()
-    const owner = deployment ? ownerOf(deployment) : `route ${route}`
-    const whose = deployment
-      ? `of this ${deployment.owner === undefined ? 'deployment' : 'owner'}`
-      : `of /${route} without a deployment`
+    const owner = deployment ? ownerOf(deployment) : `/${route} without a deployment`
     if (name !== 'WEBHOOK_CHALLENGE') {
       const share = Math.max(1, Math.floor(room.limit / 4))
       if (room.events.total >= room.limit) throw overloaded('events')
-      if (room.events.of(owner) >= share) throw overloaded(`events ${whose}`)
+      if (room.events.of(owner) >= share) throw overloaded(`events of ${owner}`)
     }
     const needed = Math.min(room.memory * SHARE, COPIES * bytes + values * BYTES_PER_VALUE)
     const weight = needed > LIGHT ? needed : 0
     if (weight > 0) {
-      if (room.weights.of(owner) + weight > room.memory * SHARE) throw overloaded(`large events ${whose}`)
+      if (room.weights.of(owner) + weight > room.memory * SHARE) throw overloaded(`large events of ${owner}`)
       if (room.weights.total + weight > room.memory * UNDER_WAY) throw overloaded('large events')
       if (!room.makeRoom(weight, this.#now())) throw overloaded('large requests')
     }
@@ -256,19 +252,11 @@ export class Place {
     room.weights.add(this.#owner, -this.#weight)
   }
 
-  /**
-   * Late bodies give way first, then those of addresses that have signed no event, then those of the address that holds
-   * the most; among these, the slowest.
-   */
+  /** Late bodies give way first, then those of addresses that have signed no event; among these, the slowest. */
   givesWayBefore(other: Place, at: number): boolean {
-    const { known, arrived } = this.#room
-    const [isLate, isOtherLate] = [this.#lateAt < at, other.#lateAt < at]
-    if (isLate !== isOtherLate) return isLate
-    const [isKnown, isOtherKnown] = [known.has(this.#address), known.has(other.#address)]
-    if (!isLate && isKnown !== isOtherKnown) return isOtherKnown
-    const [held, heldByOther] = [arrived.of(this.#address), arrived.of(other.#address)]
-    if (!isLate && held !== heldByOther) return held > heldByOther
-    return this.#lateAt < other.#lateAt
+    const { known } = this.#room
+    const rank = (place: Place) => (place.#lateAt < at ? 0 : known.has(place.#address) ? 2 : 1)
+    return (rank(this) - rank(other) || this.#lateAt - other.#lateAt) < 0
   }
 
   giveWay(): void {
@@ -277,9 +265,13 @@ export class Place {
     this.#cancel()
   }
 
+  #ensureRoom(): void {
+    if (this.#gaveWay) throw overloaded('large requests')
+  }
+
   #count(bytes: number): void {
     this.#arrived += bytes
-    this.#room.arrived.add(this.#address, bytes)
+    this.#room.arrived += bytes
   }
 
   #forgetBody(): void {
