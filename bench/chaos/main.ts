@@ -1,6 +1,6 @@
 /**
- * Runs the chaos scenarios: `node --conditions=@org/source bench/chaos/main.ts [<name> …]`. Options: `--seed <number>`
- * repeats the lives of a run, `--seeds <number>` sets how often a scenario repeats each case, `--minutes <number>` how long
+ * Runs the chaos scenarios: `node --conditions=@org/source bench/chaos/main.ts [<name> …]`. Options:
+ * `--seeds <number>` sets how often a scenario repeats each case, `--minutes <number>` how long
  * `failover` takes, and `--only <text>` runs the cases of `outage` whose name has it.
  */
 import { parseArgs } from 'node:util'
@@ -8,22 +8,19 @@ import type { Findings } from './checks.ts'
 import { drill } from './drill/drill.ts'
 import { failover } from './scenarios/failover.ts'
 import { kill, pausedHolder } from './scenarios/interruptions.ts'
-import { lives } from './scenarios/lives.ts'
 import { outage } from './scenarios/outage.ts'
 import { redisOutage } from './scenarios/redis.ts'
 
-const scenarios = [kill, pausedHolder, redisOutage, failover, lives, outage, drill]
+const scenarios = [kill, pausedHolder, redisOutage, failover, outage, drill]
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    seed: { type: 'string' },
     seeds: { type: 'string', default: '20' },
     minutes: { type: 'string', default: '10' },
     only: { type: 'string', default: '' },
   },
 })
-const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31))
 const names = scenarios.map(({ name }) => name)
 const unknown = positionals.find((name) => !names.includes(name))
 if (unknown !== undefined) {
@@ -32,7 +29,6 @@ if (unknown !== undefined) {
 }
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
-console.log(`seed ${seed}\n`)
 let failed = false
 for (const { name, shows, run } of scenarios) {
   if (positionals.length > 0 && !positionals.includes(name)) continue
@@ -40,7 +36,6 @@ for (const { name, shows, run } of scenarios) {
   console.log(`${name}: ${shows}`)
   const found: Findings = { figures: {}, violations: [] }
   await run(found, {
-    seed,
     minutes: Number(values.minutes),
     seeds: Number(values.seeds),
     only: values.only,

@@ -1,8 +1,6 @@
 import type { Findings } from './checks.ts'
 
 export interface ScenarioOptions {
-  /** Repeats the lives of a run. */
-  seed: number
   /** The length of a scenario that has no length of its own. */
   minutes: number
   /** How often a scenario repeats each case. */

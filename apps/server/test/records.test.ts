@@ -13,7 +13,7 @@ function startOn(records: Map<string, string>, { time = Date.now(), keys = [secr
     now: () => time,
     probe: async () => {},
     read: async (key: string) => ({ text: records.get(key), time }),
-    async swap(key: string, _: string, { text }: { text: string }) {
+    async swap(key: string, _: string, text: string) {
       records.set(key, text)
       return true
     },

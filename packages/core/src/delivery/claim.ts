@@ -3,7 +3,7 @@
  * recorded, and its end is written.
  */
 import type { Json } from '../contract/handler-context.ts'
-import { IntegrationError, isIntegrationError } from '../errors.ts'
+import { IntegrationError, isIntegrationError, toIntegrationError } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { type Cipher, decryptSteps, encryptSteps } from './encryption.ts'
 import type { ClaimResult, Completion, DeliveryStore } from './store.ts'
@@ -18,9 +18,8 @@ const ATTEMPTS = 3
 const LONGEST_ATTEMPTS_MS = 2_000
 /** An event waits at least so long for a write, in milliseconds. */
 const LEAST_WAIT_MS = 500
-/** The pause before the store is asked again, in milliseconds; it doubles each time. */
-const FIRST_PAUSE_MS = 50
-const LONGEST_PAUSE_MS = 500
+/** The pause before the store is asked again, in milliseconds. */
+const PAUSE_MS = 200
 
 /** The steps that core records itself. A handler's step cannot have these names. */
 export const reservedSteps = {
@@ -39,6 +38,10 @@ export const reservedSteps = {
   /** The fence of the claim that began the deployment. Responses under lower ones are of earlier ones of its id. */
   since: '@since',
 } as const
+
+/** The steps that a handler recorded. */
+export const handlerSteps = (progress: Readonly<Record<string, Json>>) =>
+  Object.entries(progress).filter(([name]) => !name.startsWith('@'))
 
 /** Keeps a process alive for work that goes on after a response. */
 export type WaitUntil = (work: Promise<unknown>) => void
@@ -76,7 +79,7 @@ export async function claimSubject(
   { subject, delivery, cipher }: ClaimSubject,
   options: ClaimOptions,
 ): Promise<{ claim: Claim } | { replay: Replay }> {
-  const { logger, leaseMs, now, waitUntil } = options
+  const { logger, leaseMs, now } = options
   const asked = now()
   // Repeated with the same owner, a claim whose answer was lost is the same claim.
   const owner = crypto.randomUUID()
@@ -84,12 +87,7 @@ export async function claimSubject(
   // With the current digest of the body, and with the others if the record has another one.
   for await (const digest of delivery?.digests ?? ['']) {
     const request = { subject, leaseMs, owner, delivery: delivery && { id: delivery.id, digest } }
-    const ask = () => store.claim(request)
-    const result = await askStore(ask, logger, isOver).catch((error: unknown) => {
-      const work = takeBack(store, ask)
-      waitUntil?.(work)
-      throw error
-    })
+    const result = await askStore(() => store.claim(request), logger, isOver)
     if (result.state === 'claimed') return { claim: await startClaim(store, result, asked, cipher, options) }
     if (result.state === 'done') return { replay: result }
     if (result.state === 'busy')
@@ -99,15 +97,6 @@ export async function claimSubject(
     status: 422,
     hint: 'Give every event its own id; a redelivery repeats both the id and the body.',
   })
-}
-
-/**
- * The store may have given a claim although its answer was lost. Then the redelivery would have to wait until the lease
- * ends. So the host asks a few more times in the background, and gives the claim back.
- */
-async function takeBack(store: DeliveryStore, ask: () => Promise<ClaimResult>): Promise<void> {
-  const result = await askStore(ask, silent, (failures) => failures >= ATTEMPTS).catch(() => undefined)
-  if (result?.state === 'claimed') await store.release(result.lease).catch(() => {})
 }
 
 /** Renews the lease of a claim until the work ends. */
@@ -180,23 +169,13 @@ async function startClaim(
   ): Promise<IntegrationError | undefined> {
     clearInterval(timer)
     hasEnded = true
-    let isUnanswered = false
-    async function tryOnce(): Promise<boolean> {
-      const isKept = await apply().catch((error: unknown) => {
-        isUnanswered = true
-        throw error
-      })
-      // Nobody else can have claimed the subject yet, so an attempt without an answer has ended the claim.
-      if (isKept || (isUnanswered && !isOver())) return true
-      logger('warn', `The ${what} was not recorded: the claim was lost.`, { ...lease })
-      return false
-    }
     try {
-      return (await write(tryOnce, by)) ? undefined : takenOver()
+      if (await write(apply, by)) return undefined
+      logger('warn', `The ${what} was not recorded: the claim was lost.`, { ...lease })
+      return takenOver()
     } catch (error) {
-      if (!isIntegrationError(error)) throw error
       logger('error', `The ${what} was not recorded in time.`, { ...lease })
-      return error
+      return toIntegrationError(error)
     }
   }
 
@@ -247,8 +226,6 @@ async function startClaim(
   }
 }
 
-const silent: Logger = () => {}
-
 /**
  * Asks the store until it answers.
  *
@@ -260,7 +237,6 @@ export async function askStore<T>(
   logger: Logger,
   isOver: (failures: number) => boolean = () => true,
 ): Promise<T> {
-  let pauseMs = FIRST_PAUSE_MS
   for (let failures = 1; ; failures += 1) {
     try {
       return await ask()
@@ -273,8 +249,7 @@ export async function askStore<T>(
       if (isOver(failures)) throw unreachable(cause)
     }
     // A process may end before the store is back: then the lease runs out by itself.
-    await new Promise((resolve) => void setTimeout(resolve, pauseMs).unref?.())
-    pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)
+    await new Promise((resolve) => void setTimeout(resolve, PAUSE_MS).unref?.())
   }
 }
 

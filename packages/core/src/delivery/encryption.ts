@@ -37,10 +37,9 @@ const MAC_LENGTH = 24
  * @param texts the first one is used, and records of all are recognised: a rotation adds a key before it removes one
  */
 export function createRecordKeys(texts: readonly string[] = []) {
-  // A host may have had no key before. Everyone could sign with the public one.
-  const all = [...texts, PUBLIC_KEY].map((text) => createHmac(encoder.encode(text)))
-  const signing = texts.length > 0 ? all.slice(0, -1) : all
-  const [current = createHmac(encoder.encode(PUBLIC_KEY))] = all
+  const [first = PUBLIC_KEY, ...others] = texts
+  const current = createHmac(encoder.encode(first))
+  const all = [current, ...others.map((text) => createHmac(encoder.encode(text)))]
   const mac = async (key: Hmac, subject: string, text: string) =>
     toBase64(await key(uses.mac, JSON.stringify(subject), text)).slice(0, MAC_LENGTH)
 
@@ -50,7 +49,7 @@ export function createRecordKeys(texts: readonly string[] = []) {
 
     /** Whether a host with one of the keys signed a record. */
     async isSigned(given: string, subject: string, text: string): Promise<boolean> {
-      for (const key of signing) if (equalTexts(given, await mac(key, subject, text))) return true
+      for (const key of all) if (equalTexts(given, await mac(key, subject, text))) return true
       return false
     },
 

@@ -9,7 +9,14 @@ import { type DeploymentStatus, deploymentStatus } from '../contract/platform.ts
 import { IntegrationError } from '../errors.ts'
 import type { Redactor } from '../redact.ts'
 import type { Operation } from '../request/operation.ts'
-import { type Claim, type ClaimOptions, claimSubject, type Replay, reservedSteps } from './claim.ts'
+import {
+  type Claim,
+  type ClaimOptions,
+  claimSubject,
+  handlerSteps,
+  type Replay,
+  reservedSteps,
+} from './claim.ts'
 import type { BodyHash, Cipher, RecordKeys } from './encryption.ts'
 import { type EventResponse, ignored, type ResponseBody, toFailure } from './response.ts'
 import { settlementOf } from './settlement.ts'
@@ -142,7 +149,7 @@ function lastTime(progress: Readonly<Record<string, Json>>, now: number): number
 /** Whether a record belongs to a deployment that was published, or left something at the provider. */
 function isLiving(progress: Readonly<Record<string, Json>>): boolean {
   if (progress[reservedSteps.deleted] === true) return false
-  const hasSteps = Object.entries(progress).some(([name, value]) => !name.startsWith('@') && value !== null)
+  const hasSteps = handlerSteps(progress).some(([, value]) => value !== null)
   return hasSteps || progress[reservedSteps.published] === true
 }
 

@@ -5,7 +5,7 @@ import { functionArguments, summarise } from '../contract/validation.ts'
 import { type FieldError, IntegrationError } from '../errors.ts'
 import { parseArguments } from '../request/fields.ts'
 import { subjects } from '../request/operation.ts'
-import { inProgress, reservedSteps } from './claim.ts'
+import { handlerSteps, inProgress, reservedSteps } from './claim.ts'
 import type { DeliveryStore, SubjectRecord } from './store.ts'
 
 const outcome = z.enum(['sent', 'not_sent'])
@@ -27,14 +27,19 @@ const recorded = z.object({
 export const settlementOf = (progress: SubjectRecord['progress']) =>
   recorded.safeParse(progress[reservedSteps.settled]).data
 
+export const deliveryStates = [
+  ...(['in_progress', 'done', 'released', 'abandoned', 'outcome_unknown'] as const),
+  ...(['settled_sent', 'settled_not_sent'] as const),
+] as const
+
 /** The state of a delivery. */
-export function stateOf({ leaseMs, progress, response }: SubjectRecord) {
+export function stateOf({ leaseMs, progress, response }: SubjectRecord): (typeof deliveryStates)[number] {
   const isUnknown = progress[reservedSteps.intent] === true
   if (response && !isUnknown) return 'done'
   if (leaseMs !== undefined && leaseMs > 0) return 'in_progress'
   if (isUnknown) return 'outcome_unknown'
   const settlement = settlementOf(progress)
-  if (settlement) return `settled_${settlement.outcome}` as const
+  if (settlement) return `settled_${settlement.outcome}`
   return leaseMs === undefined ? 'released' : 'abandoned'
 }
 
@@ -62,7 +67,7 @@ export async function settleDelivery(
   const state = stateOf(record)
   if (state === 'in_progress') throw inProgress(1)
   if (state !== 'outcome_unknown') throw refused(`is not unknown: the delivery is ${state}`)
-  const steps = Object.keys(progress).filter((name) => !name.startsWith('@'))
+  const steps = handlerSteps(progress).map(([name]) => name)
   const doesMore = Object.values(definition.functions).some((each) => each.effectful && !each.settled)
   if (outcome === 'sent' && doesMore) throw refused(`must be not_sent: /${route} does more than to send`)
   if (outcome === 'sent' && steps.length > 0 && response?.status !== 200)

@@ -3,19 +3,13 @@ import * as z from 'zod'
 import type { Json } from '../contract/handler-context.ts'
 import type { IntegrationDefinition } from '../contract/integration.ts'
 import { secretOutputs } from '../contract/marks.ts'
-import { deploymentStatus } from '../contract/platform.ts'
 import { createRedactor, dataForLog, type Redactor, textForLog } from '../redact.ts'
 import { subjects } from '../request/operation.ts'
-import { reservedSteps } from './claim.ts'
+import { handlerSteps, reservedSteps } from './claim.ts'
 import { isEncrypted } from './encryption.ts'
-import { lastStatus } from './idempotency.ts'
-import { stateOf } from './settlement.ts'
-import type { DeliveryStore, SubjectRecord } from './store.ts'
+import { deliveryStates, stateOf } from './settlement.ts'
+import type { DeliveryStore } from './store.ts'
 
-const states = [
-  ...(['in_progress', 'done', 'released', 'abandoned', 'outcome_unknown'] as const),
-  ...(['settled_sent', 'settled_not_sent'] as const),
-] as const
 const time = z.iso.datetime()
 const scalar = z.union([z.string(), z.number(), z.boolean()])
 
@@ -25,7 +19,7 @@ export const deliveryStatusSchema = z.object({
   subject: z.enum(['call', 'deployment']).describe('What the host claims: one call, or a whole deployment.'),
   deployment: z.string().optional(),
   state: z
-    .enum(states)
+    .enum(deliveryStates)
     .describe(
       'What a redelivery meets. `in_progress`: 409 until the work or its lease ends. `done`, `settled_sent`: the response. `released`, `abandoned`: it runs, and continues from the recorded steps. `outcome_unknown`: 409, or what a batch did; check with the provider, and settle it. `settled_not_sent`: it does again what was unknown.',
     ),
@@ -48,14 +42,6 @@ export const deliveryStatusSchema = z.object({
       }),
     )
     .describe('The steps that the integration recorded.'),
-  life: z
-    .object({
-      deleted: z.boolean(),
-      lastStatus: deploymentStatus.optional().describe('The last one that the host reported.'),
-      lastEventAt: time.optional().describe('The host ignores events with an earlier `timestamp`.'),
-    })
-    .optional()
-    .describe('What is known of the deployment after all its events. Absent for a call.'),
   keptUntil: time,
 })
 
@@ -84,47 +70,35 @@ interface DeliveryStatusOptions {
 export async function readDeliveryStatus(options: DeliveryStatusOptions): Promise<DeliveryStatus[]> {
   const { store, integrations, deliveryId, deploymentId } = options
   const { redactor = createRedactor(), now = Date.now } = options
-  const found = integrations.flatMap((integration) => [
-    readStatus(integration, subjects.call(integration.name, deliveryId)),
-    ...(deploymentId === undefined
-      ? []
-      : [readStatus(integration, subjects.deployment(integration.name, deploymentId), deploymentId)]),
-  ])
-  return (await Promise.all(found)).flat()
 
-  async function readStatus(
-    { name: route, outputs }: IntegrationDefinition,
-    subject: string,
-    deployment?: string,
-  ): Promise<DeliveryStatus[]> {
-    const record = await store.read(subject, deliveryId)
+  async function readStatus(integration: IntegrationDefinition, deployment?: string) {
+    const { name: route, outputs } = integration
     const isCall = deployment === undefined
+    const subject = isCall ? subjects.call(route, deliveryId) : subjects.deployment(route, deployment)
+    const record = await store.read(subject, deliveryId)
     // The sender of one delivery may not see what another did with the deployment.
     const isLast = isCall || record?.delivery === deliveryId
     if (!record || !(record.response || isLast)) return []
     const secrets = secretOutputs(outputs)
     const shown = isCall ? [] : Object.keys(outputs.shape).filter((name) => !secrets.has(name))
     const state = stateOf(record)
-    const { leaseMs, progress, response } = record
-    const at = response?.at
-    return [
-      {
-        route,
-        subject: isCall ? 'call' : 'deployment',
-        deployment,
-        state,
-        claims: record.fence,
-        ...(isLast && { claimedAt: toTime(record.claimedAt) }),
-        leaseEndsAt: state === 'in_progress' && leaseMs ? toTime(now() + leaseMs) : undefined,
-        response: response && { ...response, at: at === undefined ? undefined : toTime(at) },
-        steps: Object.entries(progress)
-          .filter(([name]) => !name.startsWith('@'))
-          .map(([name, value]) => describeStep(name, value, shown, redactor)),
-        ...(!isCall && { life: describeLife(progress) }),
-        keptUntil: toTime(record.expires),
-      },
-    ]
+    const { leaseMs = 0, response } = record
+    const status: DeliveryStatus = {
+      ...{ route, subject: isCall ? 'call' : 'deployment', deployment, state, claims: record.fence },
+      claimedAt: isLast ? toTime(record.claimedAt) : undefined,
+      leaseEndsAt: state === 'in_progress' ? toTime(now() + leaseMs) : undefined,
+      response: response && { ...response, at: response.at === undefined ? undefined : toTime(response.at) },
+      steps: handlerSteps(record.progress).map(([name, value]) => describeStep(name, value, shown, redactor)),
+      keptUntil: toTime(record.expires),
+    }
+    return [status]
   }
+
+  const found = integrations.flatMap((integration) => [
+    readStatus(integration),
+    ...(deploymentId === undefined ? [] : [readStatus(integration, deploymentId)]),
+  ])
+  return (await Promise.all(found)).flat()
 }
 
 /** @param shown the fields of an object that are not secret */
@@ -144,16 +118,6 @@ function describeStep(
     return found === undefined ? [] : [[field, dataForLog(redactor, found)] as const]
   })
   return { ...step, state: 'recorded', ...(fields.length > 0 && { value: Object.fromEntries(fields) }) }
-}
-
-function describeLife(progress: SubjectRecord['progress']): DeliveryStatus['life'] {
-  const status = lastStatus(progress)
-  const happenedAt = progress[reservedSteps.happenedAt]
-  return {
-    deleted: progress[reservedSteps.deleted] === true,
-    ...(status && { lastStatus: status }),
-    ...(typeof happenedAt === 'number' && { lastEventAt: toTime(happenedAt) }),
-  }
 }
 
 function toTime(milliseconds: number): string {

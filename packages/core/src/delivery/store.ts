@@ -36,8 +36,6 @@ export interface Lease {
   owner: string
   /** Counts the claims of a subject. */
   fence: number
-  /** The id of the delivery, if it has one. */
-  delivery: string | undefined
 }
 
 /** The response of a store to a claim. */
@@ -88,9 +86,9 @@ export interface DeliveryStore {
   renew(lease: Lease, leaseMs: number): Promise<boolean>
   /** Records steps. Each name in `steps` replaces its earlier value; other names stay. */
   advance(lease: Lease, steps: Record<string, Json>): Promise<boolean>
-  /** Ends the work with a response. */
+  /** Ends the work with a response. The end of a claim that has ended already changes nothing, and returns `true`. */
   complete(lease: Lease, completion: Completion): Promise<boolean>
-  /** Ends the work without a response, so that the next delivery may try again. */
+  /** Ends the work without a response, so that the next delivery may try again; otherwise like `complete`. */
   release(lease: Lease): Promise<boolean>
   /**
    * Replaces the response of the last claim of a subject by steps, so that its delivery may try again.

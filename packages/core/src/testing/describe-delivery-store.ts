@@ -34,12 +34,13 @@ export function describeDeliveryStore(
   const finish = (lease: Lease, progress = {}, recorded = response) =>
     store.complete(lease, { response: recorded, progress, isLiving: false })
 
-  /** Tries each write, which the store must refuse. */
-  async function expectNoWrite(lease: Lease) {
-    expect(await store.renew(lease, leaseMs)).toBe(false)
-    expect(await store.advance(lease, { step: 'stale' })).toBe(false)
-    expect(await finish(lease, { step: 'stale' })).toBe(false)
-    expect(await store.release(lease)).toBe(false)
+  /** Tries each write, which must change nothing; after its own end, an end is `true`. */
+  async function expectNoWrite(lease: Lease, hasEnded = false) {
+    const before = await store.read(subject)
+    const results = [await store.renew(lease, leaseMs), await store.advance(lease, { step: 'stale' })]
+    results.push(await finish(lease, { step: 'stale' }), await store.release(lease))
+    expect(results).toEqual([false, false, hasEnded, hasEnded])
+    expect(await store.read(subject)).toEqual(before)
   }
 
   beforeEach(async () => {
@@ -52,21 +53,15 @@ export function describeDeliveryStore(
       for (const _ of [1, 2]) expect(await store.probe()).toBe(undefined)
     })
 
-    it('gives a claim to the first delivery that asks, tells others how long to wait, and leaves other subjects free', async () => {
+    it('gives a claim to one of fifty deliveries that ask at once, and leaves other subjects free', async () => {
       expect(await store.read(subject)).toBe(undefined)
-      const { lease, ...first } = await claim()
-      expect(first).toEqual({ state: 'claimed', progress: {} })
-      expect(lease).toMatchObject({ subject, fence: 1 })
-      expect(lease.owner === '').toBe(false)
+      const results = await Promise.all(Array.from({ length: 50 }, () => ask()))
+      const states = results.map(({ state }) => state).toSorted()
+      expect(states).toEqual([...Array(49).fill('busy'), 'claimed'])
       time += 59_000
       for (const other of [delivery, second, undefined])
         expect(await ask({ delivery: other })).toEqual({ state: 'busy', retryAfterMs: 1_000 })
-      expect(await ask({ subject: 'greeter/deployment/dep_2' })).toMatchObject({ state: 'claimed' })
-    })
-
-    it('gives a claim to one of fifty deliveries that ask at once', async () => {
-      const states = (await Promise.all(Array.from({ length: 50 }, () => ask()))).map(({ state }) => state)
-      expect(states.toSorted()).toEqual([...Array(49).fill('busy'), 'claimed'])
+      expect(await ask({ subject: 'another' })).toMatchObject({ state: 'claimed', progress: {} })
     })
 
     it('gives the same claim to an owner that asks again because an answer was lost, until the claim ends', async () => {
@@ -80,18 +75,25 @@ export function describeDeliveryStore(
       expect(await ask({ owner: 'its owner' })).toEqual({ state: 'done', response, fence: 1 })
     })
 
-    it('gives an expired claim to the next delivery, with a higher fence and another owner', async () => {
-      const first = await claim({ delivery: undefined })
-      time += leaseMs
-      expect(await store.read(subject)).toMatchObject({ fence: 1, leaseMs: 0, delivery: undefined })
-      const { lease } = await claim()
-      expect(lease.fence).toBe(2)
-      expect(lease.owner).not.toBe(first.lease.owner)
-      const claimed = { fence: 2, claimedAt: time, delivery: 'evt_1', leaseMs }
-      expect(await store.read(subject)).toMatchObject(claimed)
+    it('shows a claim, its times and its progress, extends it when it is renewed, and gives it to the next delivery when it expires', async () => {
+      const claimedAt = time
+      const first = await claim()
+      const progress = { step: 'created', ids: ['a'] }
+      await store.advance(first.lease, progress)
+      time += 20_000
+      const claimed = { fence: 1, claimedAt, delivery: delivery.id, leaseMs: 40_000, progress }
+      expect(await store.read(subject)).toEqual({ ...claimed, expires: claimedAt + keepMs })
+      expect(await store.renew(first.lease, leaseMs)).toBe(true)
+      time += leaseMs - 1
+      expect(await ask()).toMatchObject({ state: 'busy', retryAfterMs: 1 })
+      time += 1
+      expect(await store.read(subject)).toMatchObject({ fence: 1, leaseMs: 0 })
+      const { lease } = await claim({ delivery: undefined })
+      expect([lease.fence, lease.owner === first.lease.owner]).toEqual([2, false])
+      expect(await store.read(subject)).toMatchObject({ fence: 2, claimedAt: time, leaseMs, progress })
     })
 
-    it('hands a copy of progress to the next claim, in which a step replaced its own value only', async () => {
+    it('hands a copy of progress, in which a step replaced its own value only, to the next claim after a crash or a release', async () => {
       const { lease } = await claim()
       expect(await store.advance(lease, { 'call 0': ['a'], 'call 1': 'begun' })).toBe(true)
       const ids = ['b']
@@ -99,18 +101,13 @@ export function describeDeliveryStore(
       await store.advance(lease, { 'call 0': null })
       ids.push('c')
       time += leaseMs
-      expect((await claim()).progress).toEqual({ 'call 0': null, 'call 1': ['b'] })
-    })
-
-    it('keeps progress at a release, and replaces it at a completion', async () => {
-      const { lease } = await claim()
-      const progress = { step: 'created' }
-      await store.advance(lease, progress)
-      expect(await store.release(lease)).toBe(true)
-      expect(await store.read(subject)).toMatchObject({ fence: 1, leaseMs: undefined, progress })
+      const progress = { 'call 0': null, 'call 1': ['b'] }
       const next = await claim()
-      expect(next.progress).toEqual(progress)
-      await finish(next.lease, { deleted: true })
+      expect([next.progress, await store.release(next.lease)]).toEqual([progress, true])
+      expect(await store.read(subject)).toMatchObject({ fence: 2, leaseMs: undefined, progress })
+      const last = await claim()
+      expect(last.progress).toEqual(progress)
+      await finish(last.lease, { deleted: true })
       expect(await ask({ delivery: second })).toMatchObject({ progress: { deleted: true } })
     })
 
@@ -120,44 +117,38 @@ export function describeDeliveryStore(
       await expectNoWrite(lease)
       await claim({ delivery: second })
       await expectNoWrite(lease)
-      expect(await ask()).toMatchObject({ state: 'busy' })
-      time += leaseMs
-      expect((await claim()).progress).toEqual({})
     })
 
-    it('takes no write from an owner after its own end, nor under a guessed owner, fence or subject', async () => {
+    it('takes no write after the end of a claim, nor under a guessed owner, fence or subject', async () => {
       const { lease } = await claim()
       await expectNoWrite({ ...lease, owner: 'someone else' })
       await expectNoWrite({ ...lease, fence: lease.fence + 1 })
       await expectNoWrite({ ...lease, subject: 'another' })
       await store.release(lease)
-      await expectNoWrite(lease)
+      await expectNoWrite(lease, true)
       const { lease: next } = await claim()
       expect(await finish(next)).toBe(true)
-      await expectNoWrite(next)
+      await expectNoWrite(next, true)
+      await expectNoWrite(lease)
     })
 
     it('replays the response to each delivery, and shows its status, code and time without the body', async () => {
       await finish((await claim()).lease)
       const refusal = { status: 422, code: 'invalid_arguments', at: time }
+      const recorded = { ...refusal, body: 'encrypted, too' }
       // Names that every object has already.
       const others = ['__proto__', 'constructor'].map((id) => ({ id, digest: 'd2' }))
-      for (const other of others) {
-        await finish((await claim({ delivery: other })).lease, {}, { ...refusal, body: 'encrypted, too' })
-      }
-      const record = { fence: 3, leaseMs: undefined, expires: time + keepMs }
-      expect(await store.read(subject)).toMatchObject(record)
-      const responseTo = async (id: string) => (await store.read(subject, id))?.response
-      expect([await responseTo('evt_1'), await responseTo('evt_2')]).toEqual([{ status: 200 }, undefined])
-      for (const { id } of others) expect(await responseTo(id)).toEqual(refusal)
+      for (const other of others) await finish((await claim({ delivery: other })).lease, {}, recorded)
+      const responses = []
+      for (const { id } of [delivery, second, ...others])
+        responses.push((await store.read(subject, id))?.response)
+      expect(responses).toEqual([{ status: 200 }, undefined, refusal, refusal])
 
       // Also while another delivery works on the subject.
       await claim({ delivery: second })
       expect(await ask()).toEqual({ state: 'done', response, fence: 1 })
-      for (const [at, other] of others.entries()) {
-        const recorded = { ...refusal, body: 'encrypted, too' }
+      for (const [at, other] of others.entries())
         expect(await ask({ delivery: other })).toEqual({ state: 'done', response: recorded, fence: 2 + at })
-      }
     })
 
     it('refuses a delivery id with another digest, during the work, after a crash and after the end', async () => {
@@ -169,6 +160,13 @@ export function describeDeliveryStore(
       await expectMismatch()
       await finish((await claim()).lease)
       await expectMismatch()
+    })
+
+    it('replays nothing to a delivery without an id, nor after a release', async () => {
+      await finish((await claim({ delivery: undefined })).lease)
+      await store.release((await claim({ delivery: undefined })).lease)
+      await store.release((await claim()).lease)
+      expect(await ask()).toMatchObject({ state: 'claimed' })
     })
 
     it('keeps an answer and a tombstone for seven days, and not for longer', async () => {
@@ -187,27 +185,20 @@ export function describeDeliveryStore(
       expect(await ask()).toMatchObject({ state: 'claimed', progress: {} })
     })
 
-    it('replays nothing to a delivery without an id, nor after a release', async () => {
-      await finish((await claim({ delivery: undefined })).lease)
-      await store.release((await claim({ delivery: undefined })).lease)
-      await store.release((await claim()).lease)
-      expect(await ask()).toMatchObject({ state: 'claimed' })
-    })
-
     it('forgets each answer of a living deployment seven days after it was given, and never the deployment', async () => {
       const progress = { application: 'app_1' }
-      const day = keepMs / 7
-      for (const at of [0, 1, 2]) {
-        const { lease } = await claim({ delivery: { id: `evt_${at}`, digest: 'd' } })
+      const ids = ['evt_0', 'evt_1', 'evt_2']
+      for (const id of ids) {
+        const { lease } = await claim({ delivery: { id, digest: 'd' } })
         await store.complete(lease, { response, progress, isLiving: true })
-        time += day
+        time += keepMs / 7
       }
-      for (const left of [['evt_0', 'evt_1', 'evt_2'], ['evt_1', 'evt_2'], ['evt_2'], []]) {
-        for (const id of ['evt_0', 'evt_1', 'evt_2']) {
-          const { response: found, progress: kept } = (await store.read(subject, id)) ?? {}
-          expect([id, found !== undefined, kept]).toEqual([id, left.includes(id), progress])
-        }
-        time += left.length === 3 ? 4 * day : day
+      time += (3 / 7) * keepMs
+      for (const left of [ids, ids.slice(1), ids.slice(2), []]) {
+        const found = []
+        for (const id of ids) if ((await store.read(subject, id))?.response) found.push(id)
+        expect(found).toEqual(left)
+        time += keepMs / 7
       }
       time += 50 * 52 * keepMs
       expect(await claim({ delivery: { id: 'evt_2', digest: 'another' } })).toMatchObject({ progress })
@@ -223,20 +214,6 @@ export function describeDeliveryStore(
       time += 50 * 52 * keepMs
       for (const owner of ['another', first]) expect(await reserve(owner)).toBe(first)
       expect(await store.read(resource)).toMatchObject({ leaseMs: undefined, progress: { owner: first } })
-    })
-
-    it('shows a claim, its times and its progress, and extends it when it is renewed', async () => {
-      const claimedAt = time
-      const { lease } = await claim()
-      const progress = { step: 'created', ids: ['a'] }
-      await store.advance(lease, progress)
-      time += 20_000
-      const claimed = { fence: 1, claimedAt, delivery: delivery.id, leaseMs: 40_000, progress }
-      expect(await store.read(subject)).toEqual({ ...claimed, expires: claimedAt + keepMs })
-      expect(await store.renew(lease, leaseMs)).toBe(true)
-      expect(await store.read(subject)).toMatchObject({ claimedAt, leaseMs })
-      time += leaseMs - 1
-      expect(await ask()).toMatchObject({ state: 'busy', retryAfterMs: 1 })
     })
   })
 }

@@ -4,13 +4,8 @@ import * as fc from 'fast-check'
 export interface Inputs {
   /** An empty one is invalid. */
   name: string
-  /** A and A2 belong to one workspace, B to another one. Without a token, the host's own applies. */
-  token: 'A' | 'A2' | 'B' | 'host'
-  /** What can't change: the environment of an application, its domain and its template. */
-  plan: string
+  token: 'A' | 'B'
 }
-
-export const workspaceOf = (token: string) => (token === 'A2' ? 'A' : token)
 
 export interface LifeEvent {
   name:
@@ -28,8 +23,8 @@ export interface LifeEvent {
 
 /** The faults while one event is handled. */
 export interface Faults {
-  /** The platform answers with 503, with the 404 page of a proxy, or that the deployment is gone. */
-  platform?: 'away' | 'page' | 'gone' | undefined
+  /** The platform answers with 503, or that the deployment is gone. */
+  platform?: 'away' | 'gone' | undefined
   /** The callbacks that meet it. If the deployment is gone, all do. */
   callbacks?: 'all' | 'read' | 'status' | 'outputs' | undefined
   /** The creation of an application is lost, or its answer; so is a deletion if the host chooses the ids. */
@@ -49,8 +44,7 @@ export const OUTAGE = 3
 
 const inputs: fc.Arbitrary<Inputs> = fc.record({
   name: often('Shop', 'Store', 'Stall', ''),
-  token: often('A', 'A2', 'B', 'host'),
-  plan: often('development', 'production one', 'production two', 'development waitlist'),
+  token: often('A', 'B'),
 })
 const at = weighted<number | undefined>([1, fc.constant(undefined)], [2, fc.constantFrom(-2, -1, 1, 2)])
 const outputs = often(undefined, 'own', 'foreign')
@@ -67,22 +61,16 @@ export const anyEvent = weighted<LifeEvent>(
 const fault = fc.constantFrom('unanswered', 'lost')
 const callbacks = fc.constantFrom('all', 'read', 'status', 'outputs')
 
-/** The faults of the platform and of the creation of applications. */
-export const outerFaults = (...outages: ('away' | 'page')[]) =>
-  weighted<Faults>(
-    [8, fc.constant({})],
-    [3, fc.record({ platform: fc.constantFrom(...outages), callbacks })],
-    [2, fc.record({ platform: fc.constant('gone') })],
-    [1, fc.record({ create: fault })],
-  )
-
 const when = fc.constantFrom('before', 'after')
 const store = fc.record({ write: fc.integer({ min: 1, max: 5 }), times: fc.constant(1), fault })
 const outage = fc.record({ write: fc.constant(1), times: fc.constant(OUTAGE), fault })
 
 /** All faults. */
 export const anyFaults = weighted<Faults>(
-  [8, outerFaults('away')],
+  [5, fc.constant({})],
+  [2, fc.record({ platform: fc.constant('away'), callbacks })],
+  [1, fc.record({ platform: fc.constant('gone') })],
+  [1, fc.record({ create: fault })],
   [1, fc.record({ act: fc.constantFrom('unanswered', 'unreached') })],
   [1, fc.record({ store: outage })],
   [1, fc.record({ isSlow: fc.constant(true), store })],

@@ -13,13 +13,13 @@ import {
 } from '@org/core'
 import { ConnectionCut } from '@org/core/testing'
 import * as z from 'zod'
-import { workspaceOf } from './events.ts'
-import type { Application, Route } from './lives.ts'
+
+/** An integration that owns an application at its provider, or that only connects to it. */
+export type Route = 'owning' | 'connected'
 
 const inputs = z.object({
   name: z.string().regex(/ \w/).default('shared server'),
-  token: z.string().default('host'),
-  plan: z.string().default(''),
+  token: z.string().default('A'),
 })
 const outputs = z.object({
   applicationId: z.string().optional(),
@@ -124,10 +124,10 @@ export function createIntegration(route: Route) {
   }
 
   const handlers: Handlers<typeof definition> = {
-    async created({ name, token, plan }, context) {
+    async created({ name, token }, context) {
       // The provider takes an id that the host has chosen, so a create can be repeated.
       const applicationId = isOwning ? await identify(context, randomUUID()) : undefined
-      if (applicationId) await call('PUT', applicationId, { name, token, plan }, context)
+      if (applicationId) await call('PUT', applicationId, { name, token }, context)
       else await call('GET', token, {}, context)
       return { applicationId, name, token }
     },
@@ -165,19 +165,18 @@ export function createIntegration(route: Route) {
 
 /** The provider of both, which does not know the token B of a connection. */
 export function createProvider() {
-  const applications = new Map<string, Application & { users: number }>()
+  const applications = new Map<string, { id: string; name: string; token: string; users: number }>()
   /** How many, by their addresses. */
   const mails = new Map<string, number>()
 
   const provider: typeof fetch = async (input, init) => {
     const { method, body, url } = new Request(input, init)
     const [, route, id = ''] = new URL(url).pathname.split('/')
-    const { name, token, plan, to } = body ? await new Response(body).json() : {}
+    const { name, token, to } = body ? await new Response(body).json() : {}
     const known = applications.get(id)
     const refusal = new Response(null, { status: 404 })
     if (route === 'connected' && id === 'B') return refusal
-    if (method === 'PUT')
-      applications.set(id, { users: 0, ...known, id, name, plan, workspace: workspaceOf(token) })
+    if (method === 'PUT') applications.set(id, { users: 0, ...known, id, name, token })
     else if (method === 'DELETE') applications.delete(id)
     else if (route === 'owning' && !known) return refusal
     else if (method === 'POST' && known) known.users += 1

@@ -6,7 +6,7 @@ export type Answer = string
 type Status = 'deploying' | 'running' | 'unhealthy' | 'failed' | 'stopped'
 
 /** An application, or a connection to a mail server. */
-export interface Resource extends Inputs {
+interface Resource extends Inputs {
   owner: Deployment
   alive: boolean
   /** The provider's. */
@@ -213,7 +213,7 @@ export class Connected extends Deployment {
   override use(event: LifeEvent) {
     if (this.fails('read')) return 'platform_unavailable'
     if (this.faults.platform === 'gone') return 'missing_credentials'
-    const inputs = this.inputs ?? { name: 'shared', token: 'host', plan: '' }
+    const inputs: Inputs = this.inputs ?? { name: 'shared', token: 'A' }
     return this.outputs ?? this.provide({ ...event, inputs })
   }
 

@@ -20,22 +20,14 @@ export interface RecordStorage {
    * Replaces a text if nobody has replaced it since it was read.
    *
    * @param mark the first 24 characters of the text that was read, which no other text has; empty if there was none
+   * @param keepMs how long the new text is kept, in milliseconds
    * @returns whether it was replaced
    */
-  swap(key: string, mark: string, after: StoredText): Promise<boolean>
+  swap(key: string, mark: string, text: string, keepMs: number): Promise<boolean>
   /** The time, as far as it is known without asking. */
   now(): number
   /** @throws if it is unreachable, or can’t write */
   probe(): Promise<void>
-}
-
-/** A text to keep. */
-export interface StoredText {
-  text: string
-  /** How long it is kept, in milliseconds. */
-  keepMs: number
-  /** Whether a storage without room may remove it earlier. */
-  isDisposable: boolean
 }
 
 /** The record of a subject. Times are in milliseconds since 1970. */
@@ -120,10 +112,7 @@ export function createDeliveryStore(storage: RecordStorage, recordKeys?: readonl
       // The version makes every text, and so its signature, another one.
       const json = JSON.stringify({ ...record, version: version + 1 })
       const text = (await sign(subject, json)) + json
-      const hasSteps = Object.values(record.steps ?? {}).some((step) => step !== null)
-      const isDisposable = record.owner === undefined && !hasSteps
-      const keepMs = record.expires - time
-      if (await storage.swap(key, markOf(before), { text, keepMs, isDisposable })) {
+      if (await storage.swap(key, markOf(before), text, record.expires - time)) {
         if (lease) written.set(lease, { key, text })
         return result
       }
@@ -152,13 +141,20 @@ export function createDeliveryStore(storage: RecordStorage, recordKeys?: readonl
   }
 
   /** Changes a record under a lease. */
-  const write = (lease: Lease, decide: (record: DeliveryRecord, time: number) => DeliveryRecord) =>
+  const write = (
+    lease: Lease,
+    decide: (record: DeliveryRecord, time: number) => DeliveryRecord,
+    isEnd = false,
+  ) =>
     change<boolean>(
       lease.subject,
-      (record, time) =>
-        record?.owner === lease.owner && record.fence === lease.fence && isClaimed(record, time)
-          ? { record: decide(record, time), result: true }
-          : { result: false },
+      (record, time) => {
+        const isSame = record?.fence === lease.fence
+        if (isSame && record.owner === lease.owner && isClaimed(record, time))
+          return { record: decide(record, time), result: true }
+        // An end whose answer was lost is repeated.
+        return { result: isEnd && isSame && record.owner === undefined }
+      },
       lease,
     )
 
@@ -175,11 +171,10 @@ export function createDeliveryStore(storage: RecordStorage, recordKeys?: readonl
         if (last && isClaimed(last, time)) {
           const { fence, until = time } = last
           if (last.owner !== owner) return { result: { state: 'busy', retryAfterMs: until - time } }
-          const lease = { subject, owner, fence, delivery: last.delivery }
-          return { result: { state: 'claimed', lease, progress } }
+          return { result: { state: 'claimed', lease: { subject, owner, fence }, progress } }
         }
         if (last) await setAside(subject, last, time)
-        const lease = { subject, owner, fence: (last?.fence ?? 0) + 1, delivery: delivery?.id }
+        const lease = { subject, owner, fence: (last?.fence ?? 0) + 1 }
         const record = {
           ...{ fence: lease.fence, owner, until: time + leaseMs, claimed: time },
           expires: Math.max(last?.expires ?? 0, time + KEEP_MS),
@@ -197,18 +192,22 @@ export function createDeliveryStore(storage: RecordStorage, recordKeys?: readonl
     advance: (lease, steps) =>
       write(lease, (record) => ({ ...record, steps: { ...record.steps, ...steps } })),
 
-    complete: (lease, { response, progress, isLiving }) =>
-      write(lease, ({ fence, claimed, delivery, digest }, time) => ({
+    complete(lease, { response, progress, isLiving }) {
+      const end = ({ fence, claimed, delivery, digest }: DeliveryRecord, time: number) => ({
         ...{ fence, claimed, expires: time + (isLiving ? KEEP_LIVING_MS : KEEP_MS), delivery, digest },
         steps: Object.keys(progress).length > 0 ? progress : undefined,
         response: delivery === undefined ? undefined : response,
         responseExpires: isLiving ? time + KEEP_MS : undefined,
-      })),
+      })
+      return write(lease, end, true)
+    },
 
-    release: (lease) =>
-      write(lease, ({ fence, claimed, expires, delivery, steps }) => {
+    release(lease) {
+      const end = ({ fence, claimed, expires, delivery, steps }: DeliveryRecord) => {
         return { fence, claimed, expires, delivery, steps }
-      }),
+      }
+      return write(lease, end, true)
+    },
 
     reopen: (subject, fence, toSteps) =>
       change<boolean>(subject, (last, time) => {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { closeSync, existsSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs'
+import { closeSync, existsSync, linkSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
@@ -14,9 +14,6 @@ export type Operation =
   | { name: 'read'; key: string }
   | { name: 'swap'; key: string; mark: string; text: string; expires: number; time: number }
   | { name: 'probe' }
-
-/** A request to the thread. */
-export type Request = Operation | { name: 'close' }
 
 /** The result of an operation, or why it failed; in the order of the operations. */
 export interface Reply {
@@ -42,6 +39,7 @@ const HOUR_MS = 3_600_000
 const MOST_REMOVED = 2
 
 const SCHEMA = `
+  PRAGMA journal_mode = WAL;
   CREATE TABLE records (
     id INTEGER PRIMARY KEY,
     key TEXT NOT NULL UNIQUE,
@@ -55,34 +53,52 @@ const SCHEMA = `
 
 const { file }: { file: string } = workerData
 const waiting: Operation[] = []
-let opened: ReturnType<typeof openDatabase> | undefined
+let opened: ReturnType<typeof openFile> | undefined
 
-/** Opens the file, also if other processes do so at the same time, and creates it and its folder. */
-function openDatabase() {
-  if (file !== ':memory:') createPrivateFile()
-  const database = new DatabaseSync(file)
-
-  /** Runs `work` as a whole or not at all, with no other process in between. */
-  function transaction<Result>(work: () => Result, begin = 'BEGIN IMMEDIATE'): Result {
-    database.exec(begin)
-    try {
-      const result = work()
-      database.exec('COMMIT')
-      return result
-    } catch (error) {
-      // When the disk is full, SQLite has rolled back already.
-      if (database.isTransaction) database.exec('ROLLBACK')
-      throw error
-    }
+/**
+ * Creates the file and its folder. The file appears as a whole, so an empty one is never taken for a new one, which
+ * would forget every record without a word.
+ */
+function createFile(): void {
+  const folder = dirname(file)
+  try {
+    // Without those above it: Node's own recursion never ends in a folder such as /proc.
+    mkdirSync(folder, { mode: 0o700 })
+  } catch (error) {
+    if (!existsSync(folder)) throw new Error('its folder can’t be created', { cause: error })
   }
+  const draft = `${file}.${crypto.randomUUID()}`
+  try {
+    // SQLite gives the companions of a file its mode.
+    closeSync(openSync(draft, 'wx', 0o600))
+    const database = new DatabaseSync(draft)
+    try {
+      database.exec(SCHEMA)
+    } finally {
+      database.close()
+    }
+    linkSync(draft, file)
+  } catch (error) {
+    // Another process may have been faster.
+    if (!existsSync(file)) throw error
+  } finally {
+    for (const companion of ['', '-wal', '-shm']) rmSync(draft + companion, { force: true })
+  }
+}
 
+/** Opens the file, also if other processes do so at the same time. One of another format is left as it is. */
+function openFile() {
+  if (!existsSync(file)) createFile()
+  if (statSync(file).size === 0) throw new Error(EMPTY)
+  // SQLite does not say why it can't open a file.
+  closeSync(openSync(file, 'r+'))
+  const database = new DatabaseSync(file)
   try {
     // First, so that everything below waits for other processes.
     database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`)
-    database.exec(
-      `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${LOG_PAGES}`,
-    )
-    transaction(() => prepareFormat(database))
+    const format = database.prepare('PRAGMA user_version').get()?.user_version
+    if (format !== FORMAT) throw new FormatError(Number(format))
+    database.exec(`PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${LOG_PAGES}`)
   } catch (error) {
     database.close()
     throw error
@@ -101,106 +117,70 @@ function openDatabase() {
   )
   const place = placeOf()
 
+  function apply(operation: Operation): Reply {
+    if (operation.name === 'read') {
+      const text = find.get(operation.key)?.text
+      return { value: typeof text === 'string' ? text : undefined }
+    }
+    if (operation.name === 'probe') {
+      probe.run(PROBE_BYTES)
+      return {}
+    }
+    const { key, mark, text, expires, time } = operation
+    const { changes } = mark === '' ? insert.run(key, text, expires) : update.run(key, text, expires, mark)
+    // Those that expired an hour ago.
+    remove.run(Math.floor(time / HOUR_MS))
+    return { value: changes === 1 }
+  }
+
   return {
-    transaction,
     close: () => database.close(),
-    /** A record in a file without a name is lost when the process ends. */
-    ensureInPlace(): void {
-      if (placeOf() === place) return
-      throw new Error('it was removed or replaced while it was open; restart the host')
-    },
-    apply(operation: Operation): Reply {
-      if (operation.name === 'read') {
-        const text = find.get(operation.key)?.text
-        return { value: typeof text === 'string' ? text : undefined }
+    /** Applies operations as a whole or not at all, with no other process in between. */
+    transact(operations: readonly Operation[]): Reply[] {
+      // A record in a file without a name is lost when the process ends.
+      if (placeOf() !== place)
+        throw new Error('it was removed or replaced while it was open; restart the host')
+      database.exec(operations.every(({ name }) => name === 'read') ? 'BEGIN' : 'BEGIN IMMEDIATE')
+      try {
+        const replies = operations.map(apply)
+        database.exec('COMMIT')
+        return replies
+      } catch (error) {
+        // When the disk is full, SQLite has rolled back already.
+        if (database.isTransaction) database.exec('ROLLBACK')
+        throw error
       }
-      if (operation.name === 'probe') {
-        probe.run(PROBE_BYTES)
-        return {}
-      }
-      const { key, mark, text, expires, time } = operation
-      const { changes } = mark === '' ? insert.run(key, text, expires) : update.run(key, text, expires, mark)
-      // Those that expired an hour ago.
-      remove.run(Math.floor(time / HOUR_MS))
-      return { value: changes === 1 }
     },
   }
-}
-
-/** Another process that creates the file writes its first page within this time, in milliseconds. */
-const LONGEST_EMPTY_MS = 1_000
-let isCreatedHere = false
-
-const sizeOf = () => statSync(file, { throwIfNoEntry: false })?.size
-
-/**
- * SQLite gives the companions of the file the same mode when it creates them.
- *
- * @throws if the file is empty: taken for a new one, it would forget every record without a word
- */
-function createPrivateFile(): void {
-  const folder = dirname(file)
-  isCreatedHere ||= sizeOf() === undefined
-  if (!isCreatedHere && sizeOf() === 0) {
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LONGEST_EMPTY_MS)
-    if (sizeOf() === 0) throw new Error(EMPTY)
-  }
-  try {
-    // Without those above it: Node's own recursion never ends in a folder such as /proc.
-    mkdirSync(folder, { mode: 0o700 })
-  } catch (cause) {
-    if (!existsSync(folder)) throw new Error('its folder can’t be created', { cause })
-  }
-  closeSync(openSync(file, 'a', 0o600))
-}
-
-/** A file of another format is left as it is. */
-function prepareFormat(database: DatabaseSync): void {
-  const version = database.prepare('PRAGMA user_version').get()?.user_version
-  if (version === FORMAT) return
-  const isEmpty = database.prepare('SELECT 1 FROM sqlite_master').get() === undefined
-  if (!isEmpty) throw new FormatError(Number(version))
-  database.exec(SCHEMA)
 }
 
 /** Where the path of the file leads. */
 function placeOf(): string | undefined {
-  const found = file === ':memory:' ? undefined : statSync(file, { throwIfNoEntry: false })
+  const found = statSync(file, { throwIfNoEntry: false })
   return found && `${found.dev}:${found.ino}`
 }
 
 const EMPTY =
   'it is empty, as after a copy that failed or on a disk that was full: put a backup in its place, or delete it to begin anew without any record'
-const LOCKED = 'another process has locked it'
 /** SQLITE_BUSY */
 const BUSY = 5
 /** Causes that pass by themselves: SQLITE_IOERR, SQLITE_FULL, and their like in the file system. */
 const PASSING: readonly unknown[] = [BUSY, 10, 13, 'EIO', 'ENOSPC', 'EDQUOT']
 
-/** Says why the file can't be used. */
-function explain(error: unknown): NonNullable<Reply['failure']> {
-  const { code, errcode }: { code?: unknown; errcode?: unknown } = Object(error)
-  // The lower byte of an extended code is the primary one.
-  const primary = Number(errcode) & 0xff
-  const cause = primary === BUSY ? LOCKED : error instanceof Error ? error.message : String(error)
-  const mayPass = PASSING.includes(primary) || PASSING.includes(code)
-  return { message: `The store ${file} can’t be used: ${cause}.`, mayPass }
-}
-
 /** Applies operations as a whole; if one of them fails, each by itself. */
 function commit(operations: readonly Operation[]): Reply[] {
   try {
-    opened ??= openDatabase()
-    const { transaction, ensureInPlace, apply } = opened
-    ensureInPlace()
-    const begin = operations.every(({ name }) => name === 'read') ? 'BEGIN' : 'BEGIN IMMEDIATE'
-    return transaction(() => operations.map(apply), begin)
+    opened ??= openFile()
+    return opened.transact(operations)
   } catch (error) {
-    const failure = explain(error)
-    // It would be taken for a damaged one.
-    if (!opened && isCreatedHere && sizeOf() === 0) rmSync(file, { force: true })
-    const isLocked = failure.message.includes(LOCKED)
+    const { code, errcode }: { code?: unknown; errcode?: unknown } = Object(error)
+    // The lower byte of an extended code is the primary one.
+    const primary = Number(errcode) & 0xff
+    const isLocked = primary === BUSY
     if (operations.length > 1 && opened && !isLocked) return operations.flatMap((one) => commit([one]))
+    const words = error instanceof Error ? error.message : String(error)
+    const message = `The store ${file} can’t be used: ${isLocked ? 'another process has locked it' : words}.`
+    const failure = { message, mayPass: PASSING.includes(primary) || PASSING.includes(code) }
     return operations.map(() => ({ failure }))
   }
 }
@@ -212,16 +192,14 @@ function commitNext(): void {
   if (operations.length > 0) parentPort?.postMessage(commit(operations))
 }
 
-function take(request: Request): void {
-  if (request.name !== 'close') {
-    // Messages that have arrived are delivered before this: they are committed together.
-    if (waiting.length === 0) setImmediate(commitNext)
-    waiting.push(request)
+parentPort?.on('message', (request: Operation | { name: 'close' }) => {
+  if (request.name === 'close') {
+    while (waiting.length > 0) commitNext()
+    opened?.close()
+    parentPort?.close()
     return
   }
-  while (waiting.length > 0) commitNext()
-  opened?.close()
-  parentPort?.close()
-}
-
-parentPort?.on('message', (requests: readonly Request[]) => requests.forEach(take))
+  // Messages that have arrived are delivered before this: they are committed together.
+  if (waiting.length === 0) setImmediate(commitNext)
+  waiting.push(request)
+})
