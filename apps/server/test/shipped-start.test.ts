@@ -3,6 +3,7 @@ import { cpSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { checkSqliteFile } from '@org/core/stores/sqlite'
 import { afterAll, describe, expect, it } from 'vitest'
 import { calling, createFolder, production as inProduction } from './hosted.ts'
 import { bundle, type StartOptions, secret, startShipped } from './shipped.ts'
@@ -139,8 +140,9 @@ describe.concurrent('the bundled host', () => {
 
   it('starts with a store that another process has locked, and works once it is free', async ({ expect }) => {
     const folder = createFolder()
+    await checkSqliteFile(`${folder}/deliveries.db`)
     const other = new DatabaseSync(`${folder}/deliveries.db`)
-    other.exec('PRAGMA journal_mode = WAL; BEGIN EXCLUSIVE')
+    other.exec('BEGIN EXCLUSIVE')
     const { url, log, send } = start({
       ...development,
       PLATFORM_WEBHOOK_SECRET: secret,

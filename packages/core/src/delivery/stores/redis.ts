@@ -41,6 +41,8 @@ const SWAP = `
 
 /** The timeout of a write grows by a millisecond for each 10,000 characters. */
 const CHARACTERS_PER_MS = 10_000
+/** Longer than the longest ordinary write, so that a probe fails before an event does when memory runs out. */
+const PROBE_FILLER = 'x'.repeat(65_536)
 /** The marker of the format lasts for a century. */
 const FOREVER_MS = 100 * 365 * 24 * 60 * 60 * 1000
 
@@ -107,7 +109,8 @@ export function redisStore(options: RedisStoreOptions): DeliveryStore {
         (await run(SWAP, keyOf(key), mark, text, String(Math.ceil(keepMs)))) === 1,
       async probe() {
         await checkFormat()
-        await run(SWAP, keyOf('probe'), '', '', '1')
+        // Redis counts the filler, which is not written, when it decides whether there is room.
+        await run(SWAP, keyOf('probe'), '', '', '1', PROBE_FILLER)
       },
     },
     recordKeys,
