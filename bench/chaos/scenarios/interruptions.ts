@@ -222,7 +222,7 @@ async function killAt(world: World, delivery: Delivery, point: Point): Promise<O
   await until('the store is connected', isThere)
   for (const { subject, owner } of new Map(writes.map(({ lease }) => [lease.owner, lease])).values()) {
     const record = await store.read(subject)
-    if (record) await store.renew({ subject, owner, fence: record.fence, delivery: record.delivery }, 1)
+    if (record) await store.renew({ subject, owner, fence: record.fence }, 1)
   }
   await close()
   // The first write of a call is its intent, the second one its result, or takes the intent back.
