@@ -1,12 +1,9 @@
 /** The DNS records of production deployments. */
 import type { Fault } from '@org/core/testing'
 import { describe, expect, it } from 'vitest'
-import { runWebhook } from './support.ts'
+import { production, runWorld } from './support.ts'
 
-const fixture = runWebhook()
-const { provider, platform, asked, create, deployment, logged } = fixture
-
-const production = { environmentType: 'production', domain: 'shop.example.com' }
+const { provider, platform, asked, create, send, deployment, logged } = runWorld()
 const records = [
   ['clerk', 'frontend-api.clerk.services'],
   ['accounts', 'accounts.clerk.services'],
@@ -18,7 +15,7 @@ const words = records.map(({ type, host, value }) => `${type} ${host} → ${valu
 const message = `The live keys work once the domain has these DNS records: ${words}.`
 
 const health = async (id = 'dep_1') => {
-  const { body } = await fixture.send({ name: 'HEALTH_CHECK', deployment: { id } })
+  const { body } = await send({ name: 'HEALTH_CHECK', deployment: { id } })
   const { status, checks } = Object(body)
   return { status, dns: checks.find(({ name }: { name: string }) => name === 'dns') }
 }
@@ -85,8 +82,8 @@ it('a platform that is away leaves the check of DNS out, if the event carries th
   const { outputs } = Object(deployment())
   const inputs = { applicationName: 'Shop', ...production }
   platform.faults.add({ method: 'GET', status: 503, times: 9 })
-  const { body } = await fixture.send({ name: 'HEALTH_CHECK', deployment: { id: 'dep_1', inputs, outputs } })
+  const { body } = await send({ name: 'HEALTH_CHECK', deployment: { id: 'dep_1', inputs, outputs } })
   expect(body).toMatchObject({ status: 'healthy', checks: [{ name: 'provider' }, { name: 'dns' }] })
-  const other = await fixture.send({ name: 'HEALTH_CHECK', deployment: { id: 'dep_1', outputs } })
+  const other = await send({ name: 'HEALTH_CHECK', deployment: { id: 'dep_1', outputs } })
   expect(other.body).toMatchObject({ status: 'healthy', checks: [{ name: 'provider' }] })
 })

@@ -5,10 +5,10 @@
 import { memoryStore } from '@org/core'
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { onCreate, root, runWebhook } from './support.ts'
+import { blindList, onCreate, runWorld } from './support.ts'
 
-const fixture = runWebhook()
-const { provider, platform } = fixture
+const world = runWorld()
+const { provider, platform } = world
 
 const lives = Number(process.env.LIVES ?? 60)
 const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31)
@@ -71,7 +71,7 @@ async function live(moves: Move[]): Promise<void> {
   /** A new host for each event, a second later. */
   function next() {
     time += 1_000
-    const host = fixture.host({ store, settleMs: 0, platformApiKey: tokens.host.join(' '), now: () => time })
+    const host = world.host({ store, settleMs: 0, platformApiKey: tokens.host.join(' '), now: () => time })
     return { ...host, timestamp: new Date(time).toISOString() }
   }
 
@@ -135,7 +135,7 @@ async function live(moves: Move[]): Promise<void> {
       case 'rename another':
         return void Object.assign(others[move.owner === 'host' ? 0 : 3] ?? {}, { name: move.name })
       case 'hide list':
-        return provider.faults.add({ method: 'GET', path: root, skip: 1, times: 3, status: 500 })
+        return provider.faults.add(blindList)
       case 'lose request':
       case 'lose answer':
         return provider.faults.add({ ...onCreate, cut: move.does === 'lose request' ? 'before' : 'after' })
