@@ -1,12 +1,10 @@
 /** What the client sends, and what it makes of responses and failures. */
 import { inspect } from 'node:util'
 import { describe, expect, it, vi } from 'vitest'
-import type { IdpClient } from '../src/index.ts'
 import { asFault, parameterReason, Refusal, rateLimited } from '../src/testing/index.ts'
 import { failureOf, NOW, runIdp } from './support.ts'
 
-const fixture = runIdp()
-const { backend, requests, client } = fixture
+const { backend, requests, client, atRequest } = runIdp()
 
 const respondWith = (body: object) => backend.faults.add({ status: 200, body })
 
@@ -67,52 +65,53 @@ describe('a user', () => {
   })
 
   const least = { id: 'user_1', created_at: 1, updated_at: 2.5 }
+  const all = (value: unknown, ...names: string[]) => Object.fromEntries(names.map((name) => [name, value]))
   const texts = ['username', 'first_name', 'last_name', 'external_id', 'image_url']
-  const others = ['banned', 'locked', 'public_metadata', 'last_sign_in_at', 'email_addresses']
-  const all = (value: unknown, names: string[]) => Object.fromEntries(names.map((name) => [name, value]))
+  const others = [
+    'banned',
+    'public_metadata',
+    'last_sign_in_at',
+    'email_addresses',
+    'primary_email_address_id',
+  ]
 
   it.each([
-    ['missing', least],
-    ['null', { ...least, ...all(null, [...texts, ...others, 'primary_email_address_id']) }],
-    ['blank', { ...least, ...all('', texts) }],
-    ['unknown', { ...least, passkeys: [{}], new_field: { a: [1] } }],
-  ])('is complete if fields of the response are %s', async (_what, body) => {
-    respondWith(body)
+    ['missing', {}],
+    ['null', all(null, ...texts, ...others)],
+    ['blank', all('', ...texts)],
+    ['unknown', { passkeys: [{}], new_field: { a: [1] } }],
+  ])('and an organization are complete if fields of the response are %s', async (_what, fields) => {
+    respondWith({ ...least, ...fields })
     expect(await client().getUser('user_1')).toEqual({
-      ...{ id: 'user_1', emailAddress: null, phoneNumber: null, firstName: null, lastName: null },
-      ...{ username: null, lastSignInAt: null, lastActiveAt: null },
-      ...{ externalId: null, imageUrl: null, banned: false, locked: false },
-      ...all([], ['emailAddresses', 'verifiedEmailAddresses', 'phoneNumbers']),
-      ...all({}, ['publicMetadata', 'privateMetadata', 'unsafeMetadata']),
+      id: 'user_1',
+      ...all(null, 'emailAddress', 'phoneNumber', 'firstName', 'lastName', 'username', 'externalId'),
+      ...all(null, 'imageUrl', 'lastSignInAt', 'lastActiveAt'),
+      ...all([], 'emailAddresses', 'verifiedEmailAddresses', 'phoneNumbers'),
+      ...all({}, 'publicMetadata', 'privateMetadata', 'unsafeMetadata'),
+      ...all(false, 'banned', 'locked'),
       ...{ createdAt: '1970-01-01T00:00:00.001Z', updatedAt: '1970-01-01T00:00:00.002Z' },
+    })
+    const organization = { id: 'org_1', name: 'Shop', created_at: 0, updated_at: 0 }
+    respondWith({ ...organization, ...fields, ...all(null, 'slug', 'members_count', 'created_by') })
+    expect(await client().createOrganization({ name: 'Shop' })).toMatchObject({
+      ...all(null, 'slug', 'imageUrl', 'membersCount', 'maxAllowedMemberships', 'createdBy'),
+      ...all({}, 'publicMetadata', 'privateMetadata'),
     })
   })
 
-  it.each([1e20, -1, '2026-11-20', null])(
-    'is an invalid response if it was created at %j',
-    async (created_at) => {
-      respondWith({ ...least, created_at })
-      expect(await failureOf(client().getUser('user_1'))).toMatchObject({ code: 'provider_error' })
-    },
-  )
-})
-
-it('an organization has null for absent values', async () => {
-  respondWith({ id: 'org_1', name: 'Shop', created_at: 0, updated_at: 0 })
-  expect(await client().createOrganization({ name: 'Shop' })).toMatchObject({
-    ...{ slug: null, imageUrl: null, membersCount: null, maxAllowedMemberships: null, createdBy: null },
-    ...{ publicMetadata: {}, privateMetadata: {} },
+  it.each([1e20, -1, '2026-11-20'])('is an invalid response if it was created at %j', async (created_at) => {
+    respondWith({ ...least, created_at })
+    expect(await failureOf(client().getUser('user_1'))).toMatchObject({ code: 'provider_error' })
   })
 })
 
 it.each(['', '..', 'a/b', 'a%2Fb', 'user 1'])(
-  'the client refuses an id that could name another path, and sends nothing: “%s”',
+  'an id that could name another path is refused: “%s”',
   async (userId) => {
     const { getUser, updateUser, deleteUser } = client()
-    for (const call of [getUser(userId), updateUser(userId, {}), deleteUser(userId)]) {
-      const expected = { code: 'invalid_arguments', effect: 'none', errors: [{ path: 'userId' }] }
+    const expected = { code: 'invalid_arguments', effect: 'none', errors: [{ path: 'userId' }] }
+    for (const call of [getUser(userId), updateUser(userId, {}), deleteUser(userId)])
       expect(await failureOf(call)).toMatchObject(expected)
-    }
     expect(requests).toEqual([])
   },
 )
@@ -144,13 +143,10 @@ describe('an update of fields and metadata', () => {
 
   const refusal = new Refusal(422, parameterReason('form_param_invalid', 'public_metadata', 'too large'))
   const errors = [{ path: 'publicMetadata', message: 'too large' }]
+  const limited = { code: 'provider_rate_limited', retryable: true, effect: 'none', retryAfter: 600 }
   it.each([
     ['refused', asFault(refusal), { code: 'provider_rejected', effect: 'none', errors }],
-    [
-      'rate-limited',
-      rateLimited(600),
-      { code: 'provider_rate_limited', retryable: true, effect: 'none', retryAfter: 600 },
-    ],
+    ['rate-limited', rateLimited(600), limited],
     ['of unknown outcome', { status: 500 }, { code: 'outcome_unknown', effect: 'unknown' }],
   ])('says that the fields were changed if the metadata is %s', async (_what, fault, expected) => {
     const { id } = someone()
@@ -176,7 +172,7 @@ describe('an update of fields and metadata', () => {
 
   it('has one time limit for both calls', async () => {
     const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now())
-    fixture.atRequest(1, () => void clock.mockReturnValue(Date.now() + 20_000))
+    atRequest(1, () => void clock.mockReturnValue(Date.now() + 20_000))
     const error = await failureOf(client({ timeoutMs: 10_000 }).updateUser(someone().id, both))
     clock.mockRestore()
     expect(error).toMatchObject({ code: 'provider_timeout', effect: 'none' })
@@ -185,68 +181,48 @@ describe('an update of fields and metadata', () => {
 })
 
 describe('a failure', () => {
-  const fail = async (call: (idp: IdpClient) => Promise<unknown>) => {
-    const error = await failureOf(call(client()))
+  async function expectFailure(call: Promise<unknown>, expected: object) {
+    const error = await failureOf(call)
+    expect(error).toMatchObject(expected)
     expect(inspect(error, { depth: null })).not.toMatch(/@example|sk_test_/)
     return error
   }
-  const create = (idp: IdpClient) => idp.createUser({ emailAddress: 'ada@example.com' })
+  const create = () => client().createUser({ emailAddress: 'ada@example.com' })
 
   it('has advice for a key and for an id that are unknown', async () => {
     const message = 'No user was found with id user_nobody'
-    expect(await fail((idp) => idp.getUser('user_nobody'))).toMatchObject({
+    await expectFailure(client().getUser('user_nobody'), {
       ...{ code: 'provider_rejected', retryable: false, effect: 'none', hint: 'Check the id.' },
       message: expect.stringContaining(message),
       provider: { name: 'idp', status: 404, code: 'resource_not_found', message },
     })
     backend.removeInstance(backend.instance.id)
     const hint = expect.stringContaining('secret key')
-    expect(await fail(create)).toMatchObject({ code: 'credentials_rejected', hint })
+    await expectFailure(create(), { code: 'credentials_rejected', hint })
   })
 
   it('leaves out errors and a trace id in an unknown format', async () => {
     const first = { code: 'first', message: 'Short.', long_message: '' }
     const errors = [first, { nonsense: true }, 7, { code: 'x' }]
     backend.faults.add({ status: 400, body: { errors, clerk_trace_id: 'ada@example.com' } })
-    const error = await fail(create)
-    expect(error.provider).toEqual({ name: 'idp', status: 400, code: 'first', message: 'Short.' })
-    expect(error.errors).toEqual(['Short.', 'x'].map((message) => ({ path: '', message })))
+    const told = ['Short.', 'x'].map((message) => ({ path: '', message }))
+    const { provider } = await expectFailure(create(), { errors: told })
+    expect(provider).toEqual({ name: 'idp', status: 400, code: 'first', message: 'Short.' })
   })
 
   it('of a gateway is retryable, and points at the base URL', async () => {
     backend.faults.add({ html: true, status: 403 })
     const message = expect.stringContaining('base URL')
-    expect(await fail(create)).toMatchObject({ code: 'provider_error', effect: 'none', message })
+    await expectFailure(create(), { code: 'provider_error', effect: 'none', message })
   })
-})
 
-it.each(['', 'sk_test_one\nsk_test_two'])('the invalid key %j is reported as missing', async (secretKey) => {
-  const message = 'The secret key is missing, or contains an invalid character.'
-  const error = { code: 'missing_credentials', retryable: false, effect: 'none', message }
-  expect(await failureOf(client({ secretKey }).getInstance())).toMatchObject(error)
-  expect(requests).toEqual([])
-})
-
-it('an iteration ends with the signal of its caller', async () => {
-  const cause = new Error('the user went away')
-  const users = client().iterateUsers({}, { signal: AbortSignal.abort(cause) })
-  expect(await failureOf(users.next())).toMatchObject({ code: 'aborted', effect: 'none', cause })
-  expect(requests).toEqual([])
-})
-
-it('the emulator refuses what the client never sends', async () => {
-  backend.instance.createUser({ id: 'user_1' })
-  const codeOf = async (line: string, body: object | null = null, version = '2026-05-12') => {
-    const [method = '', path] = line.split(' ')
-    const authorization = `Bearer ${backend.instance.secretKey}`
-    const headers = { authorization, 'clerk-api-version': version, 'content-type': 'application/json' }
-    const init = { method, headers, body: body && JSON.stringify(body) }
-    return (await (await fetch(fixture.url() + path, init)).json()).errors[0].code
-  }
-  expect(await codeOf('POST /users', { emailAddress: 'ada@example.com' })).toBe('form_param_unknown')
-  expect(await codeOf('GET /users?emailAddress=a@b.co')).toBe('form_param_unknown')
-  expect(await codeOf('PUT /users')).toBe('resource_not_found')
-  expect(await codeOf('GET /users', null, '2025-11-10')).toBe('api_version_invalid')
-  const both = 'GET /users?starting_after=user_1&offset=1'
-  expect(await codeOf(both)).toBe('form_conditional_param_disallowed')
+  it.each(['', 'sk_test_one\nsk_test_two'])(
+    'for the invalid key %j says that it is missing',
+    async (secretKey) => {
+      const message = 'The secret key is missing, or contains an invalid character.'
+      const error = { code: 'missing_credentials', retryable: false, effect: 'none', message }
+      await expectFailure(client({ secretKey }).getInstance(), error)
+      expect(requests).toEqual([])
+    },
+  )
 })

@@ -1,27 +1,19 @@
 /** The keys of a deployment: what is wrong with them, and for whom. */
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
-import * as z from 'zod'
+import { expect, it } from 'vitest'
 import { isIntegrationError, parsePublishableKey } from '../src/index.ts'
 import { publishableKeyOf } from '../src/testing/index.ts'
 import { runWebhook } from './support.ts'
 
-const fixture = runWebhook()
-const { backend, requests, create, own, shared, deployment } = fixture
+const { backend, requests, create, handler, own, ownInputs, shared, deployment } = runWebhook()
 
-const pk = own.publishableKey
-const sk = own.secretKey
+const { publishableKey: pk, secretKey: sk } = own
 const elsewhere = publishableKeyOf('clerk.elsewhere.example', 'production')
-const live = (text: string) => `pk_live_${btoa(text)}`
 const unknown = `sk_live_${'a1'.repeat(21)}`
+const live = (text: string) => `pk_live_${btoa(text)}`
+const [missing, rejected] = ['missing_credentials', 'credentials_rejected']
 
-const problem = z.object({
-  detail: z.string(),
-  code: z.string(),
-  errors: z.array(z.object({ path: z.string(), message: z.string() })).min(1),
-})
-
-/** The mistakes of people: the keys that differ from the valid ones, the input at fault, what to do, and the code. */
+/** The mistakes of people: the keys that differ from the valid ones, the input at fault, the advice, and the code. */
 const mistakes: [string, Record<string, unknown>, string, string, string?][] = [
   ['a key without its prefix', { secretKey: sk.slice(8) }, 'secretKey', 'does not start with sk_test_'],
   ['swapped keys', { publishableKey: sk, secretKey: pk }, 'publishableKey', 'put it into secretKey'],
@@ -31,10 +23,10 @@ const mistakes: [string, Record<string, unknown>, string, string, string?][] = [
     'keys of two instances',
     { publishableKey: elsewhere },
     'publishableKey',
-    'but the instance of secretKey has clerk.example.com',
-    'credentials_rejected',
+    'has clerk.example.com',
+    rejected,
   ],
-  ['an unknown key', { secretKey: unknown }, 'secretKey', 'copy the current key', 'credentials_rejected'],
+  ['an unknown key', { secretKey: unknown }, 'secretKey', 'copy the current key', rejected],
   ['a truncated publishable key', { publishableKey: pk.slice(0, -7) }, 'publishableKey', 'cut off'],
   ['a truncated secret key', { secretKey: sk.slice(0, 20) }, 'secretKey', 'too short'],
   ['no base64', { publishableKey: `${pk.slice(0, -4)}~~~~` }, 'publishableKey', 'is not base64'],
@@ -42,53 +34,36 @@ const mistakes: [string, Record<string, unknown>, string, string, string?][] = [
   ['an invalid host', { publishableKey: live('a b.c/d$') }, 'publishableKey', 'does not name a host'],
   ['quotes', { publishableKey: `"${pk}"` }, 'publishableKey', 'without quotes'],
   ['a masked key', { secretKey: 'sk_live_••••••••••••••••••••••' }, 'secretKey', 'copy the real key'],
-  ['no secret key', { secretKey: undefined }, 'secretKey', 'is missing', 'missing_credentials'],
-  [
-    'no keys',
-    { publishableKey: ' ', secretKey: null },
-    'publishableKey',
-    'is missing',
-    'missing_credentials',
-  ],
+  ['no secret key', { secretKey: undefined }, 'secretKey', 'is missing', missing],
+  ['no keys', { publishableKey: ' ', secretKey: null }, 'publishableKey', 'is missing', missing],
 ]
 
-/** The problem of a deployment with such keys. */
-async function refusalOf(keys: Record<string, unknown>) {
-  const { status, body } = await create({ ...fixture.ownInputs, ...keys })
-  expect(status).toBe(422)
-  return problem.parse(body)
-}
+it.each(mistakes)(
+  'a deployment is refused for %s, with advice and without the key',
+  async (_what, keys, input, advice, code = 'invalid_inputs') => {
+    const message = expect.stringContaining(advice)
+    const errors = expect.arrayContaining([{ path: `deployment.inputs.${input}`, message }])
+    const { status, body } = await create({ ...ownInputs, ...keys })
+    expect([status, body]).toMatchObject([422, { code, errors, detail: message }])
+    expect(deployment()).toMatchObject({ status: 'failed', outputs: {} })
+    const reported = JSON.stringify([body, deployment().logs, deployment().statusHistory])
+    for (const key of Object.values(keys)) if (`${key ?? ''}`.trim()) expect(reported).not.toContain(key)
+    expect(reported).not.toMatch(/[ps]k_(test|live)_\w{5}/)
+    if (code !== rejected) expect(requests).toEqual([])
+  },
+)
 
-describe('a deployment is refused for', () => {
-  it.each(mistakes)(
-    '%s, with advice and without the key',
-    async (_what, keys, path, advice, code = 'invalid_inputs') => {
-      const refusal = await refusalOf(keys)
-      expect(refusal.code).toBe(code)
-      const fault = refusal.errors.find((error) => error.path === `deployment.inputs.${path}`)
-      expect(fault?.message).toContain(advice)
-      expect(refusal.detail).toContain(path)
-      const reported = JSON.stringify([refusal, deployment().logs, deployment().statusHistory])
-      for (const key of Object.values(keys))
-        if (typeof key === 'string' && key.trim() !== '') expect(reported).not.toContain(key.trim())
-      expect(reported).not.toMatch(/[ps]k_(test|live)_\w{5}/)
-      expect(deployment()).toMatchObject({ status: 'failed', outputs: {} })
-      if (code !== 'credentials_rejected') expect(requests).toEqual([])
-    },
-  )
+it('a deployment is refused for two invalid keys in one response', async () => {
+  const { body } = await create({ ...ownInputs, publishableKey: 'nonsense', secretKey: 'sk_live_short' })
+  const paths = ['publishableKey', 'secretKey'].map((name) => ({ path: `deployment.inputs.${name}` }))
+  const detail = expect.stringMatching(/publishableKey does not start .*; secretKey is too short/)
+  expect(body).toMatchObject({ errors: paths, detail })
+})
 
-  it('two invalid keys, both in one response', async () => {
-    const { errors, detail } = await refusalOf({ publishableKey: 'nonsense', secretKey: 'sk_live_short' })
-    const paths = ['publishableKey', 'secretKey'].map((name) => `deployment.inputs.${name}`)
-    expect(errors.map(({ path }) => path)).toEqual(paths)
-    for (const { message } of errors) expect(detail).toContain(message)
-  })
-
-  it('an instance without a domain', async () => {
-    own.domains.length = 0
-    const refusal = { code: 'credentials_rejected', detail: expect.stringContaining('no domain') }
-    expect(await refusalOf({})).toMatchObject(refusal)
-  })
+it('a deployment is refused for an instance without a domain', async () => {
+  own.domains.length = 0
+  const refusal = { code: 'credentials_rejected', detail: expect.stringContaining('no domain') }
+  expect((await create(ownInputs)).body).toMatchObject(refusal)
 })
 
 it('a deployment accepts keys with white space around them, and an odd secret key', async () => {
@@ -100,12 +75,12 @@ it('a deployment accepts keys with white space around them, and an odd secret ke
 })
 
 it.each([
-  ['malformed', { secretKey: ` ${shared.secretKey}` }, 'missing_credentials'],
-  ['of two instances', { publishableKey: publishableKeyOf('a.b', 'development') }, 'credentials_rejected'],
-  ['unknown', { secretKey: `sk_test_${'a1'.repeat(21)}` }, 'credentials_rejected'],
+  ['malformed', { secretKey: ` ${shared.secretKey}` }, missing],
+  ['of two instances', { publishableKey: publishableKeyOf('a.b', 'development') }, rejected],
+  ['unknown', { secretKey: `sk_test_${'a1'.repeat(21)}` }, rejected],
 ])('shared keys that are %s are a fault of the host, and not of an input', async (_what, keys, code) => {
   const { publishableKey, secretKey } = shared
-  const response = await create({}, fixture.handler({ shared: { publishableKey, secretKey, ...keys } }))
+  const response = await create({}, handler({ shared: { publishableKey, secretKey, ...keys } }))
   const detail = expect.stringMatching(/this host.*IDP_SHARED_SECRET_KEY/)
   expect(response).toMatchObject({ status: 422, body: { code, detail } })
   expect(response.body).not.toHaveProperty('errors')
@@ -117,44 +92,41 @@ it.each([
   ['host in capitals', {}, live('CLERK.Example.com$')],
 ])('the publishable key of a %s is valid', async (_what, domain, publishableKey) => {
   own.domains.push({ ...(own.domains[0] ?? expect.fail()), ...domain })
-  expect((await create({ ...fixture.ownInputs, publishableKey })).status).toBe(200)
+  expect((await create({ ...ownInputs, publishableKey })).status).toBe(200)
 })
 
-describe('a publishable key', () => {
+it('a publishable key yields its host and environment, with and without padding, and is refused if it is truncated', () => {
   const label = fc.stringMatching(/^[a-z0-9][a-z0-9-]{0,20}$/)
   const hosts = fc.array(label, { minLength: 2, maxLength: 4 }).map((labels) => labels.join('.'))
   const environments = fc.constantFrom('development' as const, 'production' as const)
+  fc.assert(
+    fc.property(hosts, environments, fc.nat(), (frontendHost, environment, cut) => {
+      const key = publishableKeyOf(frontendHost, environment)
+      const bare = key.replace(/=+$/, '')
+      const expected = { environment, frontendHost, frontendApiUrl: `https://${frontendHost}` }
+      expect([key, bare].map(parsePublishableKey)).toEqual([expected, expected])
+      expect(() => parsePublishableKey(bare.slice(0, cut % bare.length))).toThrow(/publishableKey .*copy/)
+      if (key.endsWith('==')) expect(() => parsePublishableKey(key.slice(0, -1))).toThrow(/cut off/)
+    }),
+  )
+})
 
-  it('yields its host and environment, with and without padding, and is refused if it is truncated', () => {
-    fc.assert(
-      fc.property(hosts, environments, fc.nat(), (frontendHost, environment, cut) => {
-        const key = publishableKeyOf(frontendHost, environment)
-        const bare = key.replace(/=+$/, '')
-        const expected = { environment, frontendHost, frontendApiUrl: `https://${frontendHost}` }
-        expect([key, bare].map(parsePublishableKey)).toEqual([expected, expected])
-        expect(() => parsePublishableKey(bare.slice(0, cut % bare.length))).toThrow(/publishableKey .*copy/)
-        if (key.endsWith('==')) expect(() => parsePublishableKey(key.slice(0, -1))).toThrow(/cut off/)
-      }),
-    )
-  })
-
-  it('is parsed or refused, and an error never repeats it', () => {
-    const anything = fc.oneof(
-      fc.string({ unit: 'binary' }),
-      fc.string().map((text) => `pk_test_${text}`),
-      fc.base64String().map((text) => `pk_live_${text}`),
-      fc.string().map((text) => `pk_test_${btoa(encodeURIComponent(text))}JA==`),
-    )
-    fc.assert(
-      fc.property(anything, (key) => {
-        try {
-          parsePublishableKey(key)
-        } catch (error) {
-          if (!isIntegrationError(error)) throw error
-          expect(error).toMatchObject({ code: 'invalid_inputs', errors: [{ path: 'publishableKey' }] })
-          if (key.length > 20) expect(error.message).not.toContain(key)
-        }
-      }),
-    )
-  })
+it('a publishable key is parsed or refused, and an error never repeats it', () => {
+  const anything = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.string().map((text) => `pk_test_${text}`),
+    fc.base64String().map((text) => `pk_live_${text}`),
+    fc.string().map((text) => `pk_test_${btoa(encodeURIComponent(text))}JA==`),
+  )
+  fc.assert(
+    fc.property(anything, (key) => {
+      try {
+        parsePublishableKey(key)
+      } catch (error) {
+        if (!isIntegrationError(error)) throw error
+        expect(error).toMatchObject({ code: 'invalid_inputs', errors: [{ path: 'publishableKey' }] })
+        if (key.length > 20) expect(error.message).not.toContain(key)
+      }
+    }),
+  )
 })

@@ -3,9 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { asFault, organizationsDisabled, parameterReason, Refusal, reason } from '../src/testing/index.ts'
 import { runWebhook } from './support.ts'
 
-const fixture = runWebhook()
-const { backend, requests, platform, shared, own, ownInputs } = fixture
-const { handler, send, call, create, deployment, statuses, callers } = fixture
+const { backend, requests, platform, shared, own, ownInputs, ...world } = runWebhook()
+const { handler, send, call, create, deployment, statuses, callers } = world
 
 const ofDeployment = { deployment: { id: 'dep_1' } }
 const ada = { emailAddress: 'ada@example.com', firstName: 'Ada', password: 'a long pass phrase' }
@@ -65,18 +64,16 @@ it('DEPLOYMENT_DELETED leaves the application unchanged', async () => {
   expect(requests).toEqual([])
 })
 
-describe('HEALTH_CHECK', () => {
-  it('reports a revoked key and a missing key as unhealthy, with the reason', async () => {
-    backend.removeInstance(shared.id)
-    for (const [using, words] of [
-      [handler(), 'revoked'],
-      [handler({ shared: undefined }), 'IDP_SHARED_'],
-    ] as const) {
-      const checks = [{ healthy: false, message: expect.stringContaining(words) }]
-      const unhealthy = { status: 200, body: { status: 'unhealthy', checks } }
-      expect(await send({ name: 'HEALTH_CHECK' }, using)).toMatchObject(unhealthy)
-    }
-  })
+it('HEALTH_CHECK reports a revoked key and a missing key as unhealthy, with the reason', async () => {
+  backend.removeInstance(shared.id)
+  for (const [using, words] of [
+    [handler(), 'revoked'],
+    [handler({ shared: undefined }), 'IDP_SHARED_'],
+  ] as const) {
+    const checks = [{ healthy: false, message: expect.stringContaining(words) }]
+    const unhealthy = { status: 200, body: { status: 'unhealthy', checks } }
+    expect(await send({ name: 'HEALTH_CHECK' }, using)).toMatchObject(unhealthy)
+  }
 })
 
 describe('METRIC_UPDATE', () => {
@@ -110,21 +107,23 @@ describe('FUNCTION_CALL', () => {
     platform.addDeployment({ id: 'dep_1', inputs: ownInputs })
     const run = async (name: string, given: object) =>
       Object((await call(name, given, ofDeployment)).body).result
-    const made = { ...ada, lastName: 'Lovelace', publicMetadata: { plan: 'free' } }
-    const user = await run('createUser', made)
+    const user = await run('createUser', { ...ada, publicMetadata: { plan: 'free' } })
     const { id: userId } = user
     expect(own.users.get(userId)).toMatchObject({ first_name: 'Ada', password_enabled: true })
-    expect(user).toMatchObject({ emailAddress: ada.emailAddress, publicMetadata: { plan: 'free' } })
     expect(await run('getUser', { userId })).toEqual(user)
     expect(await run('listUsers', { limit: 1 })).toEqual({ data: [user], totalCount: 1, nextCursor: null })
     expect(await run('countUsers', { query: 'nobody' })).toEqual({ count: 0 })
     const changes = { firstName: 'Augusta', publicMetadata: { beta: true } }
-    const changed = { ...changes, lastName: 'Lovelace', publicMetadata: { plan: 'free', beta: true } }
+    const changed = {
+      ...changes,
+      emailAddress: ada.emailAddress,
+      publicMetadata: { plan: 'free', beta: true },
+    }
     expect(await run('updateUser', { userId, ...changes })).toMatchObject(changed)
     const organization = { name: 'Shop', createdBy: userId, maxAllowedMemberships: 0 }
     expect(await run('createOrganization', organization)).toMatchObject(organization)
-    const list = { includeMembersCount: true, orderBy: 'name' }
     const listed = { data: [{ name: 'Shop', membersCount: 1 }], totalCount: 1 }
+    const list = { includeMembersCount: true, orderBy: 'name' }
     expect(await run('listOrganizations', list)).toMatchObject(listed)
     expect(await run('deleteUser', { userId })).toEqual({ id: userId, deleted: true })
     expect([own.users.size, new Set(callers())]).toEqual([0, new Set([own.id])])
@@ -178,12 +177,5 @@ describe('FUNCTION_CALL', () => {
     const detail = expect.stringMatching(new RegExp(`is taken.*${advice}`))
     const problem = { detail, errors: [{ path }], provider: { code: 'form_identifier_exists' } }
     expect((await call(name, given)).body).toMatchObject(problem)
-  })
-
-  it('never repeats a password that the provider quotes', async () => {
-    backend.faults.add(asFault(new Refusal(422, reason('odd', `“${ada.password}” is odd.`))))
-    const { body } = await call('createUser', ada)
-    expect(JSON.stringify(body)).toContain('“[redacted]” is odd.')
-    expect(JSON.stringify(body)).not.toContain(ada.password)
   })
 })
