@@ -1,17 +1,25 @@
 /**
- * Random lives of two deployments whose tokens are rotated, while people work in the provider's dashboard and requests
- * get lost. `SEED` repeats a run, and `LIVES` sets its size. A failure prints the shortest life that shows it.
+ * Random lives of two deployments whose hosts die and whose tokens are rotated, while people work in the provider's
+ * dashboard and requests get lost. `SEED` repeats a run, and `LIVES` sets its size. A failure prints the shortest life
+ * that shows it.
  */
 import { memoryStore } from '@org/core'
+import { connectPlatform } from '@org/core/testing'
 import * as fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { createHaltingHost } from '../../core/test/lives/halting-host.ts'
 import { blindList, onCreate, runWorld } from './support.ts'
 
 const world = runWorld()
 const { provider, platform } = world
 
-const lives = Number(process.env.LIVES ?? 60)
+const lives = Number(process.env.LIVES ?? 100)
 const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31)
+const LEASE_MS = 30_000
+
+// A host that died leaves the timers of its claims.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }))
+afterEach(() => void vi.useRealTimers())
 
 type Owner = 'host' | 'tenant'
 const owners = ['host', 'tenant'] as const
@@ -19,9 +27,18 @@ const of = fc.constantFrom('dep_1', 'dep_2')
 const name = fc.constantFrom('Shop', 'Market')
 const owner = fc.constantFrom(...owners)
 const does = <const Name extends string>(...names: Name[]) => fc.constantFrom(...names)
+/** The request of its host, to the store, the provider or the platform, at which it dies. */
+const halt = fc.option(
+  fc.record({
+    at: fc.integer({ min: 1, max: 20 }),
+    when: fc.constantFrom('before' as const, 'after' as const),
+  }),
+  { nil: undefined },
+)
 const move = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ does: does('create'), of, name, owner }) },
-  { weight: 2, arbitrary: fc.record({ does: does('delete'), of }) },
+  { weight: 6, arbitrary: fc.record({ does: does('create'), of, name, owner, halt }) },
+  { weight: 2, arbitrary: fc.record({ does: does('forget'), of, name, halt }) },
+  { weight: 2, arbitrary: fc.record({ does: does('delete'), of, halt }) },
   { weight: 1, arbitrary: fc.record({ does: does('early event'), of, name }) },
   { weight: 2, arbitrary: fc.record({ does: does('rotate', 'rotate and revoke'), owner }) },
   { weight: 3, arbitrary: fc.record({ does: does('rename', 'remove', 'add instance'), of }) },
@@ -29,6 +46,7 @@ const move = fc.oneof(
   { weight: 3, arbitrary: fc.record({ does: does('lose request', 'lose answer', 'hide list') }) },
 )
 type Move = typeof move extends fc.Arbitrary<infer Kind> ? Kind : never
+type Halt = typeof halt extends fc.Arbitrary<infer Kind> ? Kind : never
 
 /** Creations and updates that succeeded. */
 let ran = 0
@@ -48,9 +66,10 @@ async function live(moves: Move[]): Promise<void> {
   platform.reset()
   const tokens = { host: ['ak_host_0'], tenant: ['ak_tenant_0'] }
   const revoked = new Set<string>()
-  const store = memoryStore()
-  const deployments = new Map(['dep_1', 'dep_2'].map((id) => [id, new Deployment()]))
   let time = Date.now()
+  const now = () => time
+  const store = memoryStore({ now })
+  const deployments = new Map(['dep_1', 'dep_2'].map((id) => [id, new Deployment()]))
   allow()
   // Applications that people made.
   const others = owners.flatMap((owner) =>
@@ -69,28 +88,50 @@ async function live(moves: Move[]): Promise<void> {
   const withToken = (owner: Owner) => ({ platformApiKey: owner === 'tenant' ? tokens.tenant[0] : '' })
 
   /** A new host for each event, a second later. */
-  function next() {
+  function next(halt?: Halt) {
     time += 1_000
-    const host = world.host({ store, settleMs: 0, platformApiKey: tokens.host.join(' '), now: () => time })
-    return { ...host, timestamp: new Date(time).toISOString() }
+    const { halted, ...outside } = createHaltingHost({ halt }, store)
+    const host = world.host({
+      ...{ now, settleMs: 0, platformApiKey: tokens.host.join(' ') },
+      ...{ store: outside.store, fetch: outside.provider(fetch) },
+      platform: connectPlatform(outside.platform(platform.fetch)),
+    })
+    return { ...host, halted, timestamp: new Date(time).toISOString() }
+  }
+  type Host = ReturnType<typeof next>
+
+  /** Sends an event. If its host dies, the successor gets it again. */
+  async function survive(send: (host: Host) => ReturnType<Host['send']>, halt?: Halt) {
+    const host = next(halt)
+    const answer = await Promise.race([send(host), host.halted])
+    time += LEASE_MS
+    const { body } = answer ?? (await send({ ...next(), timestamp: host.timestamp }))
+    return Object(body)
   }
 
-  async function create(id: string, name: string, owner: Owner) {
+  async function create(id: string, name: string, owner: Owner, halt?: Halt) {
     const deployment = deployments.get(id) ?? expect.fail()
-    const { timestamp, ...host } = next()
-    const { body } = await host.create({ applicationName: name, ...withToken(owner) }, { id, timestamp })
-    if (Object(body).status !== 'running') return
+    const given = { applicationName: name, ...withToken(owner) }
+    const { status } = await survive((host) => host.create(given, { id, timestamp: host.timestamp }), halt)
+    if (status !== 'running') return
     ran += 1
     if (!deployment.isRunning || deployment.given !== name) deployment.name = name
     Object.assign(deployment, { owner, given: name, isRunning: true })
   }
 
-  async function remove(id: string, owner: Owner, deleteAddedInstances?: boolean) {
-    const { timestamp, ...host } = next()
+  /** The platform knows a new deployment until its application is created. */
+  async function forget(id: string, name: string, halt?: Halt) {
+    if (deployments.get(id)?.isRunning) return
+    platform.faults.add({ method: 'PUT', path: /outputs$/, status: 404, body: {}, times: 9 })
+    await create(id, name, 'host', halt)
+    platform.faults.clear()
+  }
+
+  async function remove(id: string, owner: Owner, halt?: Halt, deleteAddedInstances?: boolean) {
     const inputs = { applicationName: 'Shop', ...withToken(owner), deleteAddedInstances }
-    const { body } = await host.remove({ id, inputs, timestamp })
-    if (Object(body).status === 'stopped') deployments.set(id, new Deployment())
-    return Object(body)
+    const answer = await survive((host) => host.remove({ id, inputs, timestamp: host.timestamp }), halt)
+    if (answer.status === 'stopped') deployments.set(id, new Deployment())
+    return answer
   }
 
   /** An event that comes before the platform's own commit. */
@@ -124,11 +165,13 @@ async function live(moves: Move[]): Promise<void> {
   async function take(move: Move): Promise<void> {
     switch (move.does) {
       case 'create':
-        return create(move.of, move.name, move.owner)
+        return create(move.of, move.name, move.owner, move.halt)
+      case 'forget':
+        return forget(move.of, move.name, move.halt)
       case 'early event':
         return sendEarly(move.of, move.name)
       case 'delete':
-        return void (await remove(move.of, deployments.get(move.of)?.owner ?? 'host'))
+        return void (await remove(move.of, deployments.get(move.of)?.owner ?? 'host', move.halt))
       case 'rotate':
       case 'rotate and revoke':
         return rotate(move.owner, move.does !== 'rotate')
@@ -157,7 +200,7 @@ async function live(moves: Move[]): Promise<void> {
   /** Every deployment can be deleted, by an owner who does what the responses say. */
   async function end(id: string) {
     for (const owner of [...owners, ...owners, ...owners]) {
-      const { status, code, detail } = await remove(id, owner, true)
+      const { status, code, detail } = await remove(id, owner, undefined, true)
       if (status === 'stopped') return
       expect(code).toBeOneOf(['credentials_rejected', 'outcome_unknown'])
       const [named = ''] = /app_\w+/.exec(detail) ?? []

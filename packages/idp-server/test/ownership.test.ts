@@ -47,20 +47,6 @@ describe('after a rotation of the host’s token', () => {
     return { before: host(shared), after: host({ ...shared, platformApiKey }) }
   }
 
-  it('an interrupted creation goes on, and is renamed and deleted, although the earlier token is revoked', async () => {
-    const { before, after } = rotation()
-    loseCreation()
-    expect((await before.create()).status).toBe(504)
-    revoke(hostToken)
-    requests.length = 0
-    for (const applicationName of ['Shop', 'Market']) {
-      expect(await after.create({ applicationName })).toMatchObject(running)
-      expect(application()).toMatchObject({ applicationId: published(), name: applicationName })
-    }
-    expect(await after.remove()).toMatchObject(stopped)
-    expect([credentials(), provider.applications.size]).toEqual([[newToken], 0])
-  })
-
   it.each([[], [hostToken]])(
     'an application that is gone counts as such, and is not replaced; revoked: %s',
     async (...revoked) => {
@@ -124,33 +110,6 @@ describe('an application of a tenant’s workspace', () => {
       expect(await remove(options)).toMatchObject(rejected)
     expect(provider.applications.size).toBe(1)
   })
-
-  it('is updated and deleted with a newer token of the workspace, also if it is gone', async () => {
-    await create({ platformApiKey: tenantToken })
-    revoke(tenantToken)
-    const given = { applicationName: 'Market', platformApiKey: newToken }
-    expect(await create(given)).toMatchObject(running)
-    provider.removeApplication(application().applicationId)
-    expect(await remove({ inputs: given })).toMatchObject(stopped)
-  })
-
-  it.each([
-    [0, newToken, rejected],
-    [2, foreignToken, rejected],
-    [2, newToken, running],
-  ])(
-    'is found again after an interrupted creation, of %i others: %s',
-    async (others, platformApiKey, answer) => {
-      for (let index = 0; index < others; index += 1)
-        provider.addApplication({ name: `Other ${index}` }, 'tenant')
-      loseCreation()
-      const { create } = host({ settleMs: 0 })
-      expect((await create({ platformApiKey: tenantToken })).status).toBe(504)
-      revoke(tenantToken)
-      expect(await create({ platformApiKey })).toMatchObject(answer)
-      expect(provider.applications.size).toBe(others + 1)
-    },
-  )
 })
 
 it.each<[string, Record<string, string>, object]>([
