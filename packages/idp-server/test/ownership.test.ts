@@ -16,7 +16,7 @@ import {
 
 const world = runWorld()
 const { provider, requests, credentials, platform, host } = world
-const { create, remove, send, deployment, published, application, statuses, logged } = world
+const { create, remove, send, deployment, application, statuses, logged } = world
 
 const newToken = 'ak_of_the_host_since_today'
 const foreignToken = 'ak_of_another_workspace'

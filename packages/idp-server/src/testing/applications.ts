@@ -3,12 +3,13 @@ import { type IdpInstance, withUndocumented } from '@org/idp/testing'
 import * as z from 'zod'
 import { templates } from '../client.ts'
 
-const domain = z.string().regex(/^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$/i)
-
 /** The body of `POST /platform/applications`, as far as the client uses it. The emulator refuses every other field. */
 export const newApplicationFields = z.strictObject({
   name: z.string().min(1),
-  domain: domain.optional(),
+  domain: z
+    .string()
+    .regex(/^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$/i)
+    .optional(),
   environment_types: z
     .array(z.enum(['development', 'production']))
     .min(1)
@@ -18,9 +19,6 @@ export const newApplicationFields = z.strictObject({
 
 /** The body of `PATCH /platform/applications/{id}`, as far as the client uses it. */
 export const renameFields = z.strictObject({ name: z.string().min(1) })
-
-/** The body of `POST /platform/applications/{id}/instances`, without the clone of another instance. */
-export const newInstanceFields = z.strictObject({ domain })
 
 /** The fields of a new application. */
 export type NewApplication = z.output<typeof newApplicationFields>

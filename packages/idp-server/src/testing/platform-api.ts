@@ -25,7 +25,6 @@ import {
   type EmulatedApplication,
   type NewApplication,
   newApplicationFields,
-  newInstanceFields,
   renameFields,
 } from './applications.ts'
 
@@ -151,13 +150,6 @@ export function createPlatformApi({
         find(id, workspace)
         removeApplication(id)
         return withUndocumented({ deleted: true, object: 'deleted', id })
-      case 'POST {id}/instances': {
-        const { applicationId } = find(id, workspace)
-        const { domain } = readBody(request, newInstanceFields)
-        const instance = addInstance(applicationId, domain)
-        const keys = { secret_key: instance.secretKey, publishable_key: instance.publishableKey }
-        return { object: 'instance', id: instance.id, environment_type: 'production', ...keys }
-      }
       case 'GET {id}/domains': {
         const domains = domainsOf(find(id, workspace))
         return { data: domains.map(describeDomain), total_count: domains.length }
