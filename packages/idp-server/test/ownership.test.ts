@@ -160,8 +160,11 @@ describe('an event with outputs of another deployment', () => {
       const probed = name === 'DEPLOYMENT_CREATED' ? [own.secretKey] : []
       expect([credentials(), provider.applications.size]).toEqual([probed, 3])
       away()
-      const { status, body } = await send(toEvent(name, 'dep_1', own))
-      expect([status, Object(body).status === 'unhealthy']).toEqual([200, false])
+      // Also by a host whose store was replaced.
+      for (const { send } of [host(), world]) {
+        const { status, body } = await send(toEvent(name, 'dep_1', own))
+        expect([status, Object(body).status === 'unhealthy']).toEqual([200, false])
+      }
     },
   )
 
