@@ -6,7 +6,11 @@ const { backend, requests, client } = runIdp()
 const { instance } = backend
 
 const newestFirst = () => [...backend.users.keys()].reverse()
-const ids = async (users: AsyncIterable<{ id: string }>) => (await Array.fromAsync(users)).map(({ id }) => id)
+const ids = async (users: AsyncIterable<{ id: string }>) => {
+  const seen: string[] = []
+  for await (const { id } of users) seen.push(id)
+  return seen
+}
 
 describe('listUsers', () => {
   it('returns a page with the total count, and the cursor of the next page', async () => {
