@@ -25,8 +25,6 @@ export interface Connections {
    * carried no call before, or it tells which calls were not processed.
    */
   certain: Connection
-  /** New for each call, to servers of deployments that the operator lists. */
-  listed: Connection
   /** New for each call, and only to addresses that deployments may name. */
   checked: Connection
 }
@@ -37,7 +35,7 @@ export function connectBy(send: typeof fetch): Connections {
     const call: OutboundInit & { duplex: 'half' } = { ...init, duplex: 'half', redirect: 'manual' }
     return send(url, call)
   }
-  return { kept: connection, certain: connection, listed: connection, checked: connection }
+  return { kept: connection, certain: connection, checked: connection }
 }
 
 /** The way out of a host. */
@@ -54,6 +52,7 @@ export function createOutbound(options: {
   logger: Logger
 }) {
   const { connections, egress, logger } = options
+  const connectionFor = (request: OutgoingRequest) => connections[isRead(request) ? 'kept' : 'certain']
   const circuit = createPlatformCircuit(logger)
   const known = new Map<string, { states(): (string | undefined)[] }[]>([[PLATFORM, [circuit]]])
   return {
@@ -71,8 +70,7 @@ export function createOutbound(options: {
       return {
         async fetch(input, init) {
           const request = await readRequest(input, init)
-          const connection = connections[isRead(request) ? 'kept' : 'certain']
-          return circuits.run(request, () => connection(request))
+          return circuits.run(request, () => connectionFor(request)(request))
         },
         egress: egress && {
           refuse: egress.refuse,
@@ -82,7 +80,7 @@ export function createOutbound(options: {
             const url = new URL(request.url)
             const refusal = egress.refuse(url)
             if (refusal) throw refusedBaseUrl(refusal)
-            const connection = connections[egress.isListed(url) ? 'listed' : 'checked']
+            const connection = egress.isListed(url) ? connectionFor(request) : connections.checked
             return deploymentCircuits.run(request, () => connection(request))
           },
         },

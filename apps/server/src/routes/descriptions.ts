@@ -1,13 +1,18 @@
 /** The descriptions of the routes, for the OpenAPI document. Their schemas are not loaded before the document is made. */
-import { deliveryStatusSchema, manifestSchema, settlementSchema } from '@org/core/hosting'
+import {
+  deliveryStatusSchema,
+  manifestSchema,
+  type RouteDescription,
+  settlementSchema,
+} from '@org/core/hosting'
 import * as z from 'zod'
-import { type Description, LONGEST_ID, type RoutePath } from './route.ts'
+import { LONGEST_ID } from './route.ts'
 
 const unchanged = { description: 'Nothing changed since the `ETag` in `if-none-match`.' }
 const delivery = z.object({ id: z.string().max(LONGEST_ID).describe('The delivery’s id.') })
 const deliveryRecords = z.object({ id: z.string(), records: z.array(deliveryStatusSchema) })
 
-export const descriptions: Readonly<Record<RoutePath, Description>> = {
+export const descriptions = {
   '/healthz': {
     operationId: 'getHealth',
     summary: 'Checks that the process is alive',
@@ -103,4 +108,4 @@ export const descriptions: Readonly<Record<RoutePath, Description>> = {
       304: unchanged,
     },
   },
-}
+} satisfies Record<string, Omit<RouteDescription, 'path' | 'operator'>>

@@ -1,30 +1,17 @@
 /** The routes beside the webhooks. */
-import type { RouteDescription } from '@org/core/hosting'
 import type { Context, Hono } from 'hono'
-
-/** As OpenAPI writes it. `descriptions.ts` describes each. */
-export type RoutePath =
-  | '/healthz'
-  | '/readyz'
-  | '/integrations'
-  | '/openapi.json'
-  | '/docs'
-  | '/metrics'
-  | '/deliveries/{id}'
-  | '/deliveries/{id}/settle'
+import type { descriptions } from './descriptions.ts'
 
 /** A route. */
 export interface Route {
   /** @default 'get' */
   method?: 'post'
-  path: RoutePath
+  /** As OpenAPI writes it. */
+  path: keyof typeof descriptions
   /** Set on routes for operators: whether they want the token, or are open because there is none. */
   operator?: 'token' | 'open'
   handle: (context: Context) => Response | Promise<Response>
 }
-
-/** The description of a route for the OpenAPI document. */
-export type Description = Omit<RouteDescription, 'path' | 'operator'>
 
 /** No delivery or deployment has a longer id. */
 export const LONGEST_ID = 200

@@ -8,8 +8,6 @@ import { connectForWrites, connectOver } from '../outbound/transport.ts'
 
 /** Longest time until a connection to a deployment's own server stands, with the look-up of its name. */
 const CONNECT_MS = 5_000
-/** A connection for each call. */
-const ALONE = { pipelining: 0, allowH2: false }
 
 /**
  * Makes the parts of a host that only Node has.
@@ -26,8 +24,7 @@ export function createNodeRuntime(
     connections: {
       kept: connectOver({}),
       certain: connectForWrites(),
-      listed: connectOver(ALONE),
-      checked: connectOver({ ...ALONE, connect }),
+      checked: connectOver({ pipelining: 0, allowH2: false, connect }),
     },
     egress,
   }
