@@ -146,12 +146,4 @@ describe.skipIf(!browserForTests)('the page /docs in a browser', () => {
     expect(await example.textContent()).toContain(`curl ${server.url}/mailer/webhook`)
     await tab.close()
   })
-
-  it('is complete without scripts', async () => {
-    const tab = await browser.newPage({ javaScriptEnabled: false })
-    await tab.goto(`${server.url}/docs#mailer-sendEmail`)
-    expect(await tab.getByText('curl http://localhost:3009/mailer/webhook').first().isVisible()).toBe(true)
-    const heading = await tab.getByRole('heading', { name: 'sendEmail' }).first().boundingBox()
-    expect(Math.abs(heading?.y ?? 1_000)).toBeLessThan(100)
-  })
 })
