@@ -1,5 +1,5 @@
 /** The environment variables of the host, read once at start (specification §2.8, contract §7). */
-import { editDistance, suggestion } from '@org/core/internal/host'
+import { suggestion } from '@org/core/internal/host'
 import type * as z from 'zod/mini'
 import { isOwnName, redisPassword, variables } from './variables.ts'
 
@@ -70,17 +70,12 @@ function textsThatHold(texts: Readonly<Record<string, unknown>>): string[] {
 }
 
 const OWN_PREFIX = /^(MAILER|IDP|PLATFORM|WEBHOOK|DELIVERY|OPERATOR|ENV_REFERENCE|EGRESS)_/
-/** Two letters away from a shorter name, such as HOST, are variables of others, such as HOME. */
-const SHORTEST_NAME = 8
 
 /** Variables that the operator seems to have meant for the host. */
 function findMisspelt(names: readonly string[]): string[] {
+  const unknown = names.filter((name) => OWN_PREFIX.test(name) && !isOwnName(name))
   const known = Object.keys(variables.shape)
-  const isNear = (name: string) =>
-    known.some((each) => each.length >= SHORTEST_NAME && editDistance(name, each) <= 2)
-  return names
-    .filter((name) => !isOwnName(name) && (OWN_PREFIX.test(name) || isNear(name)))
-    .map((name) => `${name} is no variable of this host${suggestion(name, known)}.`)
+  return unknown.map((name) => `${name} is no variable of this host${suggestion(name, known)}.`)
 }
 
 /** A typing error must not open the host, so every other word is production. */
