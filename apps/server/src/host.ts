@@ -35,8 +35,6 @@ export interface Host {
   load(): Promise<void>
   /** Makes `GET /readyz` 503 from now on. The host still takes events. */
   leave(): void
-  /** Writes to the store of events that are answered. */
-  unfinishedWrites(): number
   /** Takes no new event from now on. Resolves when the events under way are answered and recorded. */
   drain(): Promise<void>
 }
@@ -165,20 +163,9 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
     },
     logger,
   })
-  const { mailer, idp, idpServer } = config
-  const sharedTokens: Readonly<Record<string, unknown>> = {
-    mailer: mailer.shared.apiToken,
-    idp: idp.shared.secretKey,
-    'idp-server': idpServer.platformApiKey,
-  }
   for (const warning of config.warnings) logger('warn', warning)
   return {
-    facts: {
-      ...{ version, revision, store: config.deliveryStore.replace(/:.*/, '') },
-      integrations: Object.fromEntries(
-        names.map((name) => [name, { sharedToken: sharedTokens[name] !== undefined }]),
-      ),
-    },
+    facts: { version, revision, store: config.deliveryStore.replace(/:.*/, ''), integrations: names },
     fetch(request: SentRequest, peer) {
       request[peerKey] = peer
       return app.fetch(request)
@@ -190,7 +177,6 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
     leave() {
       isLeaving = true
     },
-    unfinishedWrites: () => unfinished.size,
     async drain() {
       isLeaving = true
       isDraining = true

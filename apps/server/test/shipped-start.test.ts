@@ -84,7 +84,7 @@ describe.concurrent('the bundled host', () => {
     expect(built).toMatch(/^([\da-f]{12}|unknown)$/)
     expect(line).toMatchObject({
       ...{ level: 'info', message: `Listening on ${at}`, address: '127.0.0.2', version, store: 'memory' },
-      integrations: { mailer: { sharedToken: false }, auth: { sharedToken: false } },
+      integrations: ['mailer', 'idp', 'idp-server', 'auth'],
     })
     const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` }
     const read = async (path: string) => (await fetch(`${at}${path}`, { headers })).text()

@@ -3,7 +3,7 @@ import type { Logger } from '@org/core'
 import { IntegrationError, isIntegrationError } from '@org/core/errors'
 import type { Routes, readDeliveryStatus } from '@org/core/hosting'
 import type { Context } from 'hono'
-import { LONGEST_ID, type Route, unstored } from './route.ts'
+import { type Route, unstored } from './route.ts'
 
 type DeliveryStatusOptions = Parameters<typeof readDeliveryStatus>[0]
 
@@ -18,8 +18,7 @@ export function createDeliveriesRoutes(
     const deploymentId = context.req.query('deployment') || undefined
     const { readDeliveryStatus } = await import('@org/core/hosting')
     const options = { ...known, integrations: await definitions(), deliveryId: id, deploymentId }
-    const tooLong = [id, deploymentId ?? ''].some((given) => given.length > LONGEST_ID)
-    const records = tooLong ? [] : await reach(readDeliveryStatus(options))
+    const records = await reach(readDeliveryStatus(options))
     if (records.length === 0) throw unknownDelivery()
     return context.json({ id, records }, 200, unstored)
   }

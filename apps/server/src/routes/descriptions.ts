@@ -6,10 +6,9 @@ import {
   settlementSchema,
 } from '@org/core/hosting'
 import * as z from 'zod'
-import { LONGEST_ID } from './route.ts'
 
 const unchanged = { description: 'Nothing changed since the `ETag` in `if-none-match`.' }
-const delivery = z.object({ id: z.string().max(LONGEST_ID).describe('The delivery’s id.') })
+const delivery = z.object({ id: z.string().describe('The delivery’s id.') })
 const deliveryRecords = z.object({ id: z.string(), records: z.array(deliveryStatusSchema) })
 
 export const descriptions = {
@@ -58,7 +57,6 @@ export const descriptions = {
     query: z.object({
       deployment: z
         .string()
-        .max(LONGEST_ID)
         .optional()
         .describe(
           'The deployment of a DEPLOYMENT_CREATED or DEPLOYMENT_DELETED: these events claim a deployment as a whole.',

@@ -13,9 +13,6 @@ export interface Route {
   handle: (context: Context) => Response | Promise<Response>
 }
 
-/** No delivery or deployment has a longer id. */
-export const LONGEST_ID = 200
-
 /** For responses that hold for a moment only. */
 export const unstored = { 'cache-control': 'no-store' }
 

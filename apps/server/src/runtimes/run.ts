@@ -124,12 +124,7 @@ export async function run(
     setTimeout(longestMs, undefined, { ref: false }).then(async () => {
       // Only a reader of the log that takes nothing is left.
       if (hasStopped) process.exit(0)
-      const facts = {
-        reason: signal,
-        underWay: drain.underWay,
-        unfinishedWrites: host.unfinishedWrites(),
-        leaseMs,
-      }
+      const facts = { reason: signal, underWay: drain.underWay, leaseMs }
       logger('error', `Some events were not done after ${longestMs} ms. Their claims expire.`, facts)
       process.exit(1)
     })
