@@ -2,6 +2,7 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { namedHostsOnly } from '@org/core/internal/host'
 import {
   createPlatformEmulator,
   type DeliverOptions,
@@ -12,7 +13,7 @@ import { createBackendApi } from '@org/idp/testing'
 import { createPlatformApi } from '@org/idp-server/testing'
 import { createMailProvider } from '@org/mailer/testing'
 import { createHost, type HostOptions, readConfig } from '../src/host.ts'
-import { createNamedHostsRule } from '../src/outbound/egress-rule.ts'
+import { createEgressRule } from '../src/outbound/egress-rule.ts'
 import { createSamples } from '../src/samples.ts'
 
 // With characters that each encoding writes differently, if the kind of secret allows them.
@@ -131,7 +132,8 @@ export function createWorld() {
       ...variables,
     })
     const idpServer = { ...config.idpServer, settleMs: 0 }
-    const egress = createNamedHostsRule({ production: config.production, allow: config.egressAllow })
+    const { production, egressAllow: allow } = config
+    const egress = createEgressRule({ production, allow }, namedHostsOnly(fetch).refuse)
     return createHost(
       { ...config, requestTimeoutMs: requestTimeoutMs ?? config.requestTimeoutMs, idpServer },
       { logger: () => {}, egress, ...options, environment: { ...ofSamples, ...options.environment }, fetch },

@@ -2,15 +2,7 @@
 
 import { isIP } from 'node:net'
 import { IntegrationError } from '@org/core/errors'
-import { namedHostsOnly } from '@org/core/internal/host'
 import ipaddr from 'ipaddr.js'
-
-/** Options of {@link createEgressRule}. */
-export interface EgressOptions {
-  production: boolean
-  /** Hosts that may be called wherever they are: `mail.internal`, or `mail.internal:8443`. */
-  allow: readonly string[]
-}
 
 /** The rule for the base URLs of deployments. */
 export interface EgressRule {
@@ -22,25 +14,16 @@ export interface EgressRule {
   mayConnect(address: string): boolean
 }
 
-/** The rule of a runtime that checks the address of each connection, too. */
-export function createEgressRule(options: EgressOptions): EgressRule {
-  return createRule(options, (url) => {
-    if (url.protocol !== 'https:') return 'must be an https:// URL'
-    // A literal address is connected to without a lookup, so it is checked here.
-    const address = literalAddress(url)
-    return address !== undefined && !isPublic(address) ? 'must lead to a public address' : undefined
-  })
-}
-
 /**
- * The rule of a runtime that can't see the address behind a name: `https` to named hosts. A Worker does not run in
- * the operator's network, so none of its private addresses is within reach.
+ * Makes the rule of a host.
+ *
+ * @param options.allow hosts that may be called wherever they are: `mail.internal`, or `mail.internal:8443`
+ * @param refuse the rule for all others; by default that of a runtime that checks the address of each connection, too
  */
-export function createNamedHostsRule(options: EgressOptions): EgressRule {
-  return createRule(options, namedHostsOnly(fetch).refuse)
-}
-
-function createRule({ production, allow }: EgressOptions, refuse: EgressRule['refuse']): EgressRule {
+export function createEgressRule(
+  { production, allow }: { production: boolean; allow: readonly string[] },
+  refuse: EgressRule['refuse'] = refuseAddresses,
+): EgressRule {
   const isListed = (url: URL) => allow.includes(url.host) || allow.includes(url.hostname)
   // Outside production a developer's own mail server is on the same machine.
   const isOwnMachine = (url: URL) =>
@@ -50,6 +33,13 @@ function createRule({ production, allow }: EgressOptions, refuse: EgressRule['re
     refuse: (url) => (isListed(url) || isOwnMachine(url) ? undefined : refuse(url)),
     mayConnect: (address) => isPublic(address) || (!production && isLoopback(address)),
   }
+}
+
+function refuseAddresses(url: URL): string | undefined {
+  if (url.protocol !== 'https:') return 'must be an https:// URL'
+  // A literal address is connected to without a lookup, so it is checked here.
+  const address = literalAddress(url)
+  return address !== undefined && !isPublic(address) ? 'must lead to a public address' : undefined
 }
 
 /** The address that a URL names directly. `URL` normalises every odd spelling of it. */

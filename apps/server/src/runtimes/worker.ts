@@ -21,12 +21,14 @@ export default {
 
 async function respond(request: Request, bindings: Record<string, unknown>): Promise<Response> {
   // Loaded here: parts of them make an AbortController while they load, and only requests may do that.
-  const [{ createFunctionHost }, { createNamedHostsRule }] = await Promise.all([
+  const [{ createFunctionHost }, { createEgressRule }, { namedHostsOnly }] = await Promise.all([
     import('./function-host.ts'),
     import('../outbound/egress-rule.ts'),
+    import('@org/core/internal/host'),
   ])
   answer ??= createFunctionHost(readVariables(bindings), ({ production, egressAllow: allow }) => ({
-    egress: createNamedHostsRule({ production, allow }),
+    // It can't see the address behind a name, and does not run in the operator's network.
+    egress: createEgressRule({ production, allow }, namedHostsOnly(fetch).refuse),
   }))
   // Cloudflare sets the header itself, whatever the sender sent.
   return answer(request, request.headers.get('cf-connecting-ip') ?? undefined)
