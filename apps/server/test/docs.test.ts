@@ -1,12 +1,10 @@
-/** The page /docs: its words, its commands in a shell, and its looks in a browser. */
+/** The page /docs: its words, and its commands in a shell. */
 import { execFile, spawnSync } from 'node:child_process'
+import { hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import type { OpenApiDocument } from '@org/core/hosting'
 import { serve } from '@org/core/testing'
-import { browserForTests } from '@org/tooling/browser'
-import axe from 'axe-core'
-import { type Browser, chromium } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { credentials, startHost } from './hosted.ts'
 
 const { get, host } = startHost()
@@ -55,11 +53,11 @@ describe('the page /docs', () => {
     expect(new Set(ids).size).toBe(ids.length)
     const targets = [...page.matchAll(/href="#([^"]*)"/g)].map(([, id]) => id)
     expect(targets.filter((id) => !ids.includes(id))).toEqual([])
-    const hash = "'sha256-[\\w+/]+='"
-    expect(response.headers.get('content-security-policy')).toMatch(
-      new RegExp(
-        `^default-src 'none'; style-src ${hash}; script-src ${hash}; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$`,
-      ),
+    const [style = '', script = ''] = [...page.matchAll(/<(style|script)>(.*?)<\/\1>/gs)].map(
+      ([, , text = '']) => `'sha256-${hash('sha256', text, 'base64')}'`,
+    )
+    expect(response.headers.get('content-security-policy')).toBe(
+      `default-src 'none'; style-src ${style}; script-src ${script}; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
     )
   })
 
@@ -108,42 +106,5 @@ describe.skipIf(missing.length > 0)('the commands of the page, pasted into a she
     const wrong = signed.map((command) => command.replace('v1,', 'v1,A'))
     const answers = [{ status: 'healthy' }, { code: 'invalid_signature' }]
     expect(await paste([...signed, ...wrong], host)).toMatchObject(answers)
-  })
-})
-
-describe.skipIf(!browserForTests)('the page /docs in a browser', () => {
-  let browser: Browser
-  let server: Awaited<ReturnType<typeof serve>>
-  beforeAll(async () => {
-    server = await serve(async (request) => host.fetch(request))
-    browser = await chromium.launch(browserForTests)
-  })
-  afterAll(async () => {
-    await browser?.close()
-    await server?.close()
-  })
-
-  it.each([
-    ['light', 1280],
-    ['dark', 390],
-  ] as const)('loads nothing else, and has no fault in %s on %i pixels', async (colorScheme, width) => {
-    const tab = await browser.newPage({ colorScheme, viewport: { width, height: 844 } })
-    const complaints: string[] = []
-    tab.on('console', (message) => complaints.push(message.text()))
-    tab.on('pageerror', (error) => complaints.push(error.message))
-    tab.on('request', (request) => complaints.push(`asked ${request.url()}`))
-    await tab.goto(`${server.url}/docs`)
-    await tab.evaluate(axe.source)
-    const faults = await tab.evaluate<string[]>(
-      `axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations.flatMap(({ id, nodes }) =>
-        nodes.slice(0, 3).map(({ target, failureSummary }) => id + ' at ' + target + ': ' + failureSummary)))`,
-    )
-    expect(faults).toEqual([])
-    expect(await tab.evaluate(() => globalThis.document.documentElement.scrollWidth)).toBe(width)
-    const asked = complaints.filter((text) => !text.startsWith('asked data:'))
-    expect(asked).toEqual([`asked ${server.url}/docs`])
-    const example = tab.getByLabel('Command: mailer-sendEmail', { exact: true })
-    expect(await example.textContent()).toContain(`curl ${server.url}/mailer/webhook`)
-    await tab.close()
   })
 })
