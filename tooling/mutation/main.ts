@@ -1,10 +1,9 @@
 /**
- * `node tooling/mutation/main.ts [--only <part of an id or a file>]`: applies the faults in `faults/` to copies of the repository, and
- * lists those that no test notices.
+ * `node tooling/mutation/main.ts [--only <part of an id or a file>]`: applies the faults in `faults/` to copies of the
+ * repository, and lists those that no test notices.
  */
 import { parseArgs } from 'node:util'
-import { allFaults } from './faults.ts'
-import { findMistakes, findSurvivors } from './mutation.ts'
+import { allFaults, findMistakes, findSurvivors } from './mutation.ts'
 
 function fail(...lines: readonly string[]): never {
   console.error(lines.join('\n  '))

@@ -1,8 +1,13 @@
 /** Applies faults to copies of a repository, one at a time, and finds those that no test notices. */
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
+import core from './faults/core.json' with { type: 'json' }
+import idp from './faults/idp.json' with { type: 'json' }
+import mailer from './faults/mailer.json' with { type: 'json' }
+import server from './faults/server.json' with { type: 'json' }
 
 /** A fault that a test should notice. Paths begin at the root of the repository. */
 export interface Fault {
@@ -21,6 +26,9 @@ export interface Fault {
   known?: string
 }
 
+/** All faults that tests should notice. */
+export const allFaults: readonly Fault[] = [...core, ...mailer, ...idp, ...server]
+
 /** The part of Vitest's JSON report that is read. */
 interface Report {
   testResults: readonly { name: string; status: string; assertionResults: readonly unknown[] }[]
@@ -30,6 +38,7 @@ interface Report {
 const LIMIT_MS = 600_000
 /** Each has one fault at a time. */
 const COPIES = 2
+const LIMITS = ['--testTimeout=30000', '--hookTimeout=60000', '--expect.poll.timeout=10000']
 
 /** Finds mistakes in a list of faults: a text that moved, a test file that is gone, an id that is used twice. */
 export function findMistakes(faults: readonly Fault[], root: string): string[] {
@@ -54,92 +63,86 @@ export async function findSurvivors(
   faults: readonly Fault[],
   { root, print = console.log }: { root: string; print?: (line: string) => void },
 ): Promise<Fault[]> {
-  const copies: string[] = []
-  const groups = new Set<number>()
-  function cleanUp(): void {
-    for (const group of groups) process.kill(-group, 'SIGKILL')
+  const copies = Array.from({ length: COPIES }, () => copyTree(root))
+  const end = new AbortController()
+  const cleanUp = () => {
+    end.abort()
     for (const copy of copies) rmSync(copy, { recursive: true, force: true, maxRetries: 5 })
   }
   process.once('exit', cleanUp)
-
-  /** Runs a program of a package; `null` if it took too long. */
-  async function run(directory: string, ...program: readonly string[]): Promise<number | null> {
-    // A process group, so that the processes of its tests end with it.
-    const child = spawn(process.execPath, program, { cwd: directory, detached: true, stdio: 'ignore' })
-    const { pid: group } = child
-    if (group === undefined) throw new Error(`${program[0]} does not start.`)
-    groups.add(group)
-    const timer = setTimeout(() => process.kill(-group, 'SIGKILL'), LIMIT_MS)
-    return new Promise((resolve) => {
-      child.once('exit', (code) => {
-        clearTimeout(timer)
-        groups.delete(group)
-        resolve(code)
-      })
-    })
-  }
-
-  /** @returns what noticed a fault: a test file or a time limit; `undefined` if all tests pass */
-  async function findKiller(copy: string, { suites, build }: Pick<Fault, 'suites' | 'build'>) {
-    if (build && (await run(join(copy, build), 'node_modules/tsup/dist/cli-default.js', '--silent')) !== 0)
-      throw new Error(`${build} can’t be built.`)
-    for (const [name, files] of Map.groupBy(suites, (suite) => suite.split('/', 2).join('/'))) {
-      const output = join(copy, 'report.json')
-      rmSync(output, { force: true })
-      const limits = ['--testTimeout=30000', '--hookTimeout=60000', '--expect.poll.timeout=10000']
-      const options = ['run', '--bail=1', '--reporter=json', `--outputFile=${output}`, ...limits]
-      const paths = files.map((file) => join(copy, file))
-      const code = await run(join(copy, name), 'node_modules/vitest/vitest.mjs', ...options, ...paths)
-      if (code === 0) continue
-      if (code === null) return 'a time limit'
-      const { testResults }: Report = JSON.parse(readFileSync(output, 'utf8'))
-      const failed = testResults.find(({ status }) => status === 'failed')
-      if (failed?.assertionResults.length === 0)
-        throw new Error(`${relative(copy, failed.name)} does not load.`)
-      return failed ? relative(copy, failed.name) : `an unhandled error in ${name}`
-    }
-    return undefined
-  }
-
-  const waiting = [...faults]
+  const suites = [...new Set(faults.flatMap((fault) => fault.suites))]
+  print(`${suites.length} test files run without a fault, too.`)
+  // A test that fails without a fault would seem to notice every one.
+  const queue = [{ suites, build: faults.find(({ build }) => build)?.build }, ...faults].entries()
   const survivors: Fault[] = []
-  let done = 0
   async function work(copy: string): Promise<void> {
-    for (let fault = waiting.shift(); fault; fault = waiting.shift()) {
-      const path = join(copy, fault.file)
+    for (const [number, task] of queue) {
+      if (!('id' in task)) {
+        const broken = await findKiller(copy, task, end.signal)
+        if (broken) throw new Error(`${broken} fails without a fault.`)
+        continue
+      }
+      const path = join(copy, task.file)
       const source = readFileSync(path, 'utf8')
-      const begun = performance.now()
-      writeFileSync(path, source.split(fault.from).join(fault.to))
-      const killer = await findKiller(copy, fault).catch((cause) => {
-        throw new Error(`${fault.id}: ${cause.message}`, { cause })
+      writeFileSync(
+        path,
+        source.replace(task.from, () => task.to),
+      )
+      const killer = await findKiller(copy, task, end.signal).catch((cause) => {
+        throw new Error(`${task.id}: ${cause.message}`, { cause })
       })
       writeFileSync(path, source)
-      if (killer === undefined) survivors.push(fault)
-      done += 1
-      const seconds = ((performance.now() - begun) / 1000).toFixed(1)
-      print(`${done} of ${faults.length}  ${fault.id}  ${killer ?? 'SURVIVES'}  ${seconds} s`)
+      if (killer === undefined) survivors.push(task)
+      print(`${number} of ${faults.length}  ${task.id}  ${killer ?? 'SURVIVES'}`)
     }
   }
-
-  /** @throws if a test fails without a fault, so that it would seem to notice every one */
-  async function checkSuites(copy: string): Promise<void> {
-    const suites = [...new Set(faults.flatMap((fault) => fault.suites))]
-    print(`${suites.length} test files run without a fault, too.`)
-    const broken = await findKiller(copy, { suites, build: faults.find(({ build }) => build)?.build })
-    if (broken) throw new Error(`${broken} fails without a fault.`)
-  }
-
   try {
-    for (let copy = 0; copy < COPIES; copy += 1) copies.push(copyTree(root))
-    // The second copy does not wait for the check.
-    await Promise.all(
-      copies.map((copy, at) => (at === 0 ? checkSuites(copy).then(() => work(copy)) : work(copy))),
-    )
+    await Promise.all(copies.map(work))
     return survivors
   } finally {
     process.off('exit', cleanUp)
     cleanUp()
   }
+}
+
+/** @returns what noticed a fault: a test file or a time limit; `undefined` if all tests pass */
+async function findKiller(
+  copy: string,
+  { suites, build }: Pick<Fault, 'suites' | 'build'>,
+  signal: AbortSignal,
+) {
+  if (
+    build &&
+    (await run(signal, join(copy, build), 'node_modules/tsup/dist/cli-default.js', '--silent')) !== 0
+  )
+    throw new Error(`${build} can’t be built.`)
+  for (const [name, files] of Map.groupBy(suites, (suite) => suite.split('/', 2).join('/'))) {
+    const output = join(copy, 'report.json')
+    rmSync(output, { force: true })
+    const options = ['run', '--bail=1', '--reporter=json', `--outputFile=${output}`, ...LIMITS]
+    const paths = files.map((file) => join(copy, file))
+    const code = await run(signal, join(copy, name), 'node_modules/vitest/vitest.mjs', ...options, ...paths)
+    if (code === 0) continue
+    if (code === null) return 'a time limit'
+    const { testResults }: Report = JSON.parse(readFileSync(output, 'utf8'))
+    const failed = testResults.find(({ status }) => status === 'failed')
+    if (failed?.assertionResults.length === 0)
+      throw new Error(`${relative(copy, failed.name)} does not load.`)
+    return failed ? relative(copy, failed.name) : `an unhandled error in ${name}`
+  }
+  return undefined
+}
+
+/** Runs a program of a package, and returns its exit code; `null` if it took too long. */
+async function run(signal: AbortSignal, cwd: string, ...program: readonly string[]): Promise<number | null> {
+  // A process group, so that the processes of its tests end with it.
+  const child = spawn(process.execPath, program, { cwd, detached: true, stdio: 'ignore' })
+  const kill = () => process.kill(-Number(child.pid), 'SIGKILL')
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)])
+  limit.addEventListener('abort', kill)
+  const [code] = await once(child, 'exit')
+  limit.removeEventListener('abort', kill)
+  return code
 }
 
 /** Copies the files, and the links to installed packages but not the packages. */

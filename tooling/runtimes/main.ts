@@ -1,58 +1,83 @@
 /**
- * Installs the packed packages into an empty project, and uses them on every runtime and in Jest:
- * `node tooling/runtimes/main.ts`, or for example `… main.ts node24 workerd`. The packages must be built.
+ * Installs the packed packages into an empty project, uses them on every runtime and in Jest, and prints a table of
+ * cases and runtimes: `node tooling/runtimes/main.ts`, or for example `… main.ts node24 workerd`. The packages must be
+ * built.
  */
 import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { packAll } from '../packages/pack.ts'
 import { installInto } from '../packages/weigh.ts'
-import { printTable } from './table.ts'
-import { runCases, runProgram, runtimes } from './targets.ts'
+import { type Case, cases, sent, unknown } from './cases.ts'
+import { startProvider } from './provider.ts'
+import { type Folders, runCases, runProgram, runtimes } from './targets.ts'
 
-const needs: Readonly<Record<string, readonly string[]>> = {
-  ...Object.fromEntries(Object.entries(runtimes).map(([name, runtime]) => [name, runtime.installs])),
-  jest: ['jest@30.5.2'],
-}
+const known = [...Object.keys(runtimes), 'jest']
 const given = process.argv.slice(2)
-const chosen = given.length > 0 ? given : Object.keys(needs).filter((name) => name !== 'node')
-const unknown = chosen.find((name) => !needs[name])
-if (unknown) throw new Error(`“${unknown}” is none of ${Object.keys(needs).join(', ')}.`)
+const stranger = given.find((name) => !known.includes(name))
+if (stranger) throw new Error(`“${stranger}” is none of ${known.join(', ')}.`)
+const chosen = given.length > 0 ? given : known
 
 const folder = await mkdtemp(join(tmpdir(), 'runtimes-'))
-const project = join(folder, 'project')
-const tools = join(folder, 'tools/node_modules')
-
+const folders: Folders = { project: join(folder, 'project'), tools: join(folder, 'tools/node_modules') }
+const faults: string[] = []
 try {
   const packages = await packAll(folder)
-  await installInto(project, [...packages.map(({ tarball }) => tarball), 'zod@^4.4.0'])
-  await installInto(
-    join(folder, 'tools'),
-    chosen.flatMap((name) => needs[name] ?? []),
-  )
-  await cp(join(import.meta.dirname, 'programs'), project, { recursive: true })
+  await installInto(folders.project, [...packages.map(({ tarball }) => tarball), 'zod@^4.4.0'])
+  const needs = chosen.flatMap((name) => (name === 'jest' ? 'jest@30.5.2' : (runtimes[name]?.installs ?? [])))
+  await installInto(join(folder, 'tools'), needs)
+  await cp(join(import.meta.dirname, 'programs'), folders.project, { recursive: true })
 
-  const columns = chosen.filter((name) => runtimes[name])
-  if (!(await printTable(columns, (name, cases) => runCases(name, cases, project, tools))))
-    process.exitCode = 1
-  for (const name of columns.filter((each) => each.startsWith('node'))) {
-    const command = runtimes[name]?.command?.(tools) ?? []
-    await report(`${name} require`, () => runProgram([...command, 'required.cjs'], project))
-  }
-  if (chosen.includes('jest'))
-    await report('jest', () =>
-      runProgram([process.execPath, join(tools, 'jest/bin/jest.js'), '--rootDir', project], project),
+  const columns = chosen.filter((name) => name !== 'jest')
+  const cells = await Promise.all(columns.map(judgeAll))
+  printLine('Case', columns)
+  for (const [row, name] of Object.keys(cases).entries())
+    printLine(
+      name,
+      cells.map((column) => column[row] ?? ''),
     )
+  for (const name of columns.filter((each) => each.startsWith('node')))
+    await tryProgram(name, 'require', [...(runtimes[name]?.command(folders) ?? []), 'required.cjs'])
+  const jest = [process.execPath, join(folders.tools, 'jest/bin/jest.js'), '--rootDir', folders.project]
+  if (chosen.includes('jest')) await tryProgram('jest', 'with its default configuration', jest)
 } finally {
   await rm(folder, { recursive: true, force: true })
 }
+for (const fault of faults) console.log(fault)
+if (faults.length > 0) process.exitCode = 1
 
-async function report(label: string, run: () => Promise<unknown>): Promise<void> {
+function printLine(name: string, cells: readonly string[]): void {
+  console.log(`${name.padEnd(44)}${cells.map((cell) => cell.padEnd(9)).join('')}`)
+}
+
+/** Runs all cases on a runtime, and returns its column of the table. */
+async function judgeAll(runtime: string): Promise<string[]> {
+  const rows = await Promise.all(
+    Object.entries(cases).map(async ([name, row]) => ({ name, row, provider: await startProvider(row) })),
+  )
   try {
-    await run()
-    console.log(`ok      ${label}`)
-  } catch (error) {
-    process.exitCode = 1
-    console.log(`FAILED  ${label}\n${error instanceof Error ? error.message : error}`)
+    const tasks = rows.map(({ name, row, provider: { url } }) => ({ ...row, name, url }))
+    const outcomes = JSON.parse(await runCases(runtime, JSON.stringify(tasks), folders))
+    return rows.map(({ name, row, provider: { accepted } }) => {
+      const fault = judge(row, outcomes[name] ?? [], accepted.length)
+      if (fault) faults.push(`${runtime}: ${name}: ${fault}`)
+      return fault ? 'FAILED' : 'ok'
+    })
+  } finally {
+    for (const { provider } of rows) provider.close()
   }
+}
+
+/** Compares the outcomes with those that are right, and the provider's count with both. */
+function judge({ outcomes = [sent], or = outcomes, accepted }: Case, found: string[], count: number) {
+  const most = outcomes.filter((outcome) => outcome === sent || outcome === unknown).length
+  const [right, other] = [outcomes, or].map((list) => `${list.join(', ')}; ${accepted ?? most} accepted`)
+  const told = `${found.join(', ')}; ${count} accepted`
+  return told === right || told === other ? undefined : `expected ${right}; found ${told}`
+}
+
+async function tryProgram(runtime: string, title: string, command: readonly string[]): Promise<void> {
+  const fault: unknown = await runProgram(command, folders).then(() => undefined, String)
+  console.log(`${fault ? 'FAILED' : 'ok'}  ${runtime}: ${title}`)
+  if (fault) faults.push(`${runtime}: ${title}: ${fault}`)
 }

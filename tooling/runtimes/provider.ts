@@ -2,74 +2,64 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
-import { createServer as createRawServer, type Socket } from 'node:net'
+import { createServer as createSilentServer, type Socket } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { cert, key } from './certificate.ts'
 
-/** One request that arrived as a whole. */
-export interface Call {
-  /** From 1. */
-  number: number
-  socket: Socket
-  response: ServerResponse
-  /** Counts the mails as accepted, and returns what the provider answers if all is well. */
-  accept(): object[]
-  answer(status: number, body?: unknown, headers?: Record<string, string>): void
+const breaks = {
+  cut: ({ socket }: ServerResponse) => socket?.end(),
+  reset: ({ socket }: ServerResponse) => socket?.resetAndDestroy(),
+  hang: () => {},
+  half(response: ServerResponse) {
+    response.writeHead(200, { 'content-length': 200 }).write('{"To":"a')
+    response.socket?.end()
+  },
 }
 
-/** What a provider does. */
+/** How a connection breaks after the provider has accepted the mails of a call. */
+export type Break = keyof typeof breaks
+
 export interface Provider {
-  onCall?: (call: Call) => void
-  /** Takes the whole connection. */
-  onConnection?: (socket: Socket) => void
-  isSecure?: true
-  /** Of the address; by default that of the server. */
+  /** What the provider does with its first calls, and then with each further one: it answers by default. */
+  does?: readonly ('answer' | 'redirect' | 'limit' | Break)[]
+  /** `secure`: its certificate is not trusted. `silent`: it takes connections, and nothing else. */
+  server?: 'secure' | 'silent'
+  /** Of its address, if it is not the one that the server speaks. */
   scheme?: 'http' | 'https'
-  /** Nobody listens: the address itself. */
+  /** The address where nobody listens. */
   url?: string
 }
 
 /** Starts a provider. */
-export async function startProvider({ onCall = () => {}, onConnection, isSecure, scheme, url }: Provider) {
+export async function startProvider({ does = ['answer'], server: kind, scheme, url }: Provider) {
   const accepted: string[] = []
   const sockets = new Set<Socket>()
   let calls = 0
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const answer: Call['answer'] = (status, content = '', headers) => {
-      const text = typeof content === 'string' ? content : JSON.stringify(content)
-      response.writeHead(status, headers).end(text)
-    }
-    calls += 1
     // Every runtime has to say how long a body is.
-    if (!request.headers['content-length']) return answer(411)
+    if (!request.headers['content-length']) return void response.writeHead(411).end()
     const body: unknown = await json(request)
-    const messages = [body].flat()
-    onCall({
-      number: calls,
-      socket: request.socket,
-      response,
-      accept() {
-        const results = messages.map((message) => resultOf(Object(message).To))
-        accepted.push(...results.map(({ To }) => To))
-        return results
-      },
-      answer: (status, content, headers) =>
-        answer(status, Array.isArray(content) && !Array.isArray(body) ? content[0] : content, headers),
-    })
+    const step = does[Math.min(calls, does.length - 1)] ?? 'answer'
+    calls += 1
+    if (step === 'redirect') return void response.writeHead(307, { location: '/again' }).end()
+    if (step === 'limit') return void response.writeHead(429, { 'retry-after': '0.25' }).end()
+    const results = [body].flat().map((message) => resultOf(Object(message).To))
+    // The platform's call has no recipient.
+    accepted.push(...results.flatMap(({ To = [] }) => To))
+    if (step !== 'answer') return void breaks[step](response)
+    response.end(JSON.stringify(Array.isArray(body) ? results : results[0]))
   }
 
-  const server = onConnection
-    ? createRawServer(onConnection)
-    : isSecure
-      ? createSecureServer({ key, cert }, handle)
-      : createServer(handle)
+  const secure = () => createSecureServer({ key, cert }, handle)
+  const server =
+    kind === 'silent' ? createSilentServer() : kind === 'secure' ? secure() : createServer(handle)
   server.on('connection', (socket: Socket) => sockets.add(socket.on('error', () => {})))
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const address = server.address()
   const port = typeof address === 'object' ? address?.port : undefined
   return {
-    url: url ?? `${scheme ?? (isSecure ? 'https' : 'http')}://127.0.0.1:${port}`,
+    url: url ?? `${scheme ?? (kind === 'secure' ? 'https' : 'http')}://127.0.0.1:${port}`,
     accepted,
     close() {
       server.close()
@@ -78,7 +68,7 @@ export async function startProvider({ onCall = () => {}, onConnection, isSecure,
   }
 }
 
-const resultOf = (To: string) => ({
+const resultOf = (To?: string) => ({
   To,
   SubmittedAt: '2026-11-22T09:00:00Z',
   MessageID: `id of ${To}`,

@@ -7,47 +7,43 @@ import { build } from 'esbuild'
 import { Miniflare } from 'miniflare'
 
 const TIMEOUT_MS = 60_000
+export const COMPATIBILITY_DATE = '2026-08-06'
+
+/** The project with our packages and the programs, and the `node_modules` with the runtimes. */
+export type Folders = Readonly<Record<'project' | 'tools', string>>
 
 interface Runtime {
-  /** The packages that npm installs. */
-  installs: readonly string[]
-  /** The command that runs a program, for the `node_modules` with the runtime. Workerd has none. */
-  command?: (tools: string) => string[]
+  /** The package that npm installs. */
+  installs: string
+  /** The command that runs a program. */
+  command: (folders: Folders) => string[]
 }
 
 const node = (version: string): Runtime => {
   const name = `node${version.split('.')[0]}`
-  return {
-    installs: [`${name}@npm:node@${version}`],
-    command: (tools) => [join(tools, name, 'bin/node'), '--no-warnings'],
-  }
+  const command = ({ tools }: Folders) => [join(tools, name, 'bin/node'), '--no-warnings']
+  return { installs: `${name}@npm:node@${version}`, command }
 }
+const denoOptions = ['run', '--no-lock', '--allow-net', '--allow-read', '--allow-env']
 
-export const COMPATIBILITY_DATE = '2026-08-06'
-
-/** By name. `node` is the one that runs this. */
-export const runtimes: Readonly<Record<string, Runtime>> = {
-  node: { installs: [], command: () => [process.execPath, '--no-warnings'] },
+/** By name. Workerd comes with this repository, and runs no commands. */
+export const runtimes: Readonly<Record<string, Runtime | undefined>> = {
   // The oldest that the packages' `engines` allow.
   node22: node('22.13.0'),
   node24: node('24.9.0'),
   node26: node('26.9.0'),
-  bun: { installs: ['bun@1.4.4'], command: (tools) => [join(tools, 'bun/bin/bun.exe')] },
+  bun: { installs: 'bun@1.4.4', command: ({ tools }) => [join(tools, 'bun/bin/bun.exe')] },
   deno: {
-    installs: ['deno@2.9.6'],
-    command: (tools) => [
-      process.execPath,
-      join(tools, 'deno/bin.cjs'),
-      ...['run', '--no-lock', '--allow-net', '--allow-read', '--allow-env'],
-    ],
+    installs: 'deno@2.9.6',
+    command: ({ tools }) => [process.execPath, join(tools, 'deno/bin.cjs'), ...denoOptions],
   },
-  workerd: { installs: [] },
+  workerd: undefined,
 }
 
 /** @returns what the program prints */
 export async function runProgram(
   [command = '', ...options]: readonly string[],
-  project: string,
+  { project }: Folders,
 ): Promise<string> {
   const { stdout } = await promisify(execFile)(command, options, {
     cwd: project,
@@ -58,11 +54,11 @@ export async function runProgram(
 }
 
 /** Runs cases on a runtime, and returns their outcomes by name as JSON. */
-export async function runCases(name: string, cases: string, project: string, tools: string): Promise<string> {
-  const command = runtimes[name]?.command?.(tools)
+export async function runCases(name: string, cases: string, folders: Folders): Promise<string> {
+  const command = runtimes[name]?.command(folders)
   return command
-    ? runProgram([...command, 'cases.mjs', cases], project)
-    : runInWorkerd(cases, join(project, 'cases.mjs'))
+    ? runProgram([...command, 'cases.mjs', cases], folders)
+    : runInWorkerd(cases, join(folders.project, 'cases.mjs'))
 }
 
 /** Bundles the program without compatibility flags for Node's modules, and sends it one request. */

@@ -10,8 +10,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { allFaults } from '../mutation/faults.ts'
-import { type Fault, findMistakes, findSurvivors } from '../mutation/mutation.ts'
+import { allFaults, type Fault, findMistakes, findSurvivors } from '../mutation/mutation.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'repository-'))
 const file = 'packages/sum/src/sum.ts'
@@ -44,7 +43,7 @@ async function run(faults: readonly Fault[]) {
 it('a mutation run tells which test file notices a fault, and which fault survives', async () => {
   const { lines, survivors } = await run([fault, untested])
   expect(survivors).toEqual([untested])
-  expect(lines).toMatch(/of 2 {2}adds-wrong {2}packages\/sum\/test\/sum\.test\.ts {2}[\d.]+ s/)
+  expect(lines).toMatch(/of 2 {2}adds-wrong {2}packages\/sum\/test\/sum\.test\.ts/)
   expect(lines).toMatch(/of 2 {2}subtracts-wrong {2}SURVIVES/)
   expect(readFileSync(join(root, file), 'utf8')).toBe(source)
 })
