@@ -9,14 +9,14 @@ import { drill } from './drill/drill.ts'
 import { failover } from './scenarios/failover.ts'
 import { kill, pausedHolder } from './scenarios/interruptions.ts'
 import { outage } from './scenarios/outage.ts'
-import { redisOutage } from './scenarios/redis.ts'
 
-const scenarios = [kill, pausedHolder, redisOutage, failover, outage, drill]
+const scenarios = [kill, pausedHolder, failover, lives, outage, drill]
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    seeds: { type: 'string', default: '20' },
+    seed: { type: 'string' },
+    seeds: { type: 'string', default: '6' },
     minutes: { type: 'string', default: '10' },
     only: { type: 'string', default: '' },
   },

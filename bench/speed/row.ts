@@ -16,21 +16,6 @@ export interface RowContext {
   only?: readonly string[]
 }
 
-interface Results {
-  median(value: string, id: string): number
-  most(value: string, id: string): number
-  /** The median of the ratios of the rounds, because both contenders meet the same disturbances in one round. */
-  ratio(value: string, id: string, against: string): number
-}
-
-type Target = readonly [
-  title: string,
-  value: number,
-  shouldBe: 'at most' | 'at least',
-  limit: number,
-  format: Format,
-]
-
 export interface Row {
   /** For `--only`, and the mark of its section in RESULTS.md. */
   id: string
@@ -49,7 +34,6 @@ export interface Row {
     measure: (id: string) => Promise<Values>
     stop?: () => Promise<unknown>
   }>
-  targets(results: Results): readonly Target[]
 }
 
 /**
@@ -78,32 +62,22 @@ export async function measureRow(
   await stop?.()
 
   const samples = (value: string, id: string) => rounds.map((round) => round[id]?.[value] ?? Number.NaN)
-  const results: Results = {
-    median: (value, id) => median(samples(value, id)),
-    most: (value, id) => Math.max(...samples(value, id)),
-    ratio(value, id, against) {
-      const others = samples(value, against)
-      return median(samples(value, id).map((sample, at) => sample / (others[at] ?? Number.NaN)))
-    },
+  /** The median of the ratios of the rounds, because both contenders meet the same disturbances in one round. */
+  function ratioOf(value: string, id: string, against: string): number {
+    const others = samples(value, against)
+    return median(samples(value, id).map((sample, at) => sample / (others[at] ?? Number.NaN)))
   }
   const cells = (id: string) =>
     Object.entries(row.columns).map(([value, { format, against }]) => {
       const [least, middle, most] = [0, 0.5, 1].map((share) => format(quantile(samples(value, id), share)))
-      const ratio = against ? `, ${times(results.ratio(value, id, against))}` : ''
+      const ratio = against ? `, ${times(ratioOf(value, id, against))}` : ''
       return `${middle} (${least}–${most})${ratio}`
     })
   const titles = Object.values(row.columns).map(
     ({ title, against }) => `${title}: median (least–most)${against ? `, × ${row.contenders[against]}` : ''}`,
   )
-  const targets = row.targets(results).map(([title, value, shouldBe, limit, format]) => {
-    const isReached = shouldBe === 'at most' ? value <= limit : value >= limit
-    return [`${title}: ${shouldBe} ${format(limit)}`, format(value), isReached ? 'yes' : '**no**']
-  })
-  return [
-    row.method,
-    toTable([['', ...titles], ...Object.entries(row.contenders).map(([id, title]) => [title, ...cells(id)])]),
-    toTable([['target', 'measured', 'reached'], ...targets]),
-  ].join('\n\n')
+  const rows = Object.entries(row.contenders).map(([id, title]) => [title, ...cells(id)])
+  return `${row.method}\n\n${toTable([['', ...titles], ...rows])}`
 }
 
 /** A table in Markdown; its first row is the head. */

@@ -3,6 +3,7 @@ import { rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { pause } from '../clock.ts'
 import { created, sendEmail } from '../events.ts'
 import { startRedis } from '../redis.ts'
+import type { Break } from '../way.ts'
 import type { Stage } from './stage.ts'
 
 export interface Incident {
@@ -18,9 +19,10 @@ export interface Incident {
   during?(stage: Stage): unknown
 }
 
-/** A way to a server breaks, see `putInFrontOf`. */
-const breakWay = (variable: string, how: 'expire' | 'refuse') => async (stage: Stage) =>
-  (await stage.putInFrontOf(variable))[how]
+const breakWay = (variable: string, how: Break) => async (stage: Stage) => {
+  const way = await stage.putWayInFrontOf(variable)
+  return () => way.break(how)
+}
 /** Calls that take longer than a sender waits. */
 const slow = (stage: Stage, to: 'idp' | 'mail') => () =>
   stage.onStep((step) => (step.to === to && step.when === 'before' ? pause(20_000) : undefined))

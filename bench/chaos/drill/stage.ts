@@ -1,17 +1,13 @@
 /** A built host between emulators, with its log in a file, under light traffic, for an incident. */
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, openSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createServer } from 'node:tls'
-import { cert as expiredCert, key as expiredKey } from '../../../apps/server/test/expired-certificate.ts'
 import { sign } from '../../../packages/core/src/index.ts'
-import { cert } from '../../../tooling/runtimes/certificate.ts'
-import { createHttp2Gateway } from '../../shared/http2-gateway.ts'
 import { launch, nextPort, type Process } from '../../shared/processes.ts'
 import { until } from '../clock.ts'
-import { startForwarder } from '../forwarder.ts'
+import { startWay } from '../way.ts'
 import { startOutside, webhookSecret } from '../world.ts'
 
 const program = new URL('../../../apps/server/dist/node/node.mjs', import.meta.url).pathname
@@ -90,24 +86,12 @@ export async function createStage() {
       if (!response.ok) throw new Error(`/metrics answers ${response.status}`)
       return response.text()
     },
-    /** Puts a way in front of the server of a variable, with a valid certificate until it expires or nobody listens. */
-    async putInFrontOf(variable: string) {
-      const server = Number(new URL(`${variables[variable]}`).port)
-      const [valid, expired] = [nextPort(), nextPort()]
-      const gateway = createHttp2Gateway(() => server).listen(valid, '127.0.0.1')
-      const outdated = createServer({ cert: expiredCert, key: expiredKey }).on('tlsClientError', () => {})
-      outdated.listen(expired, '127.0.0.1')
-      let to = valid
-      const front = await startForwarder(() => to)
-      for (const each of [gateway, outdated, front]) this.onEnd(() => void each.close())
-      variables[variable] = `https://127.0.0.1:${front.port}`
-      variables.NODE_EXTRA_CA_CERTS = join(folder, 'authority.pem')
-      writeFileSync(variables.NODE_EXTRA_CA_CERTS, cert)
-      const expire = () => {
-        to = expired
-        front.cut()
-      }
-      return { refuse: front.close, expire }
+    /** Puts a way in front of the server of a variable. */
+    async putWayInFrontOf(variable: string) {
+      const way = await startWay(Number(new URL(`${variables[variable]}`).port))
+      this.onEnd(way.close)
+      Object.assign(variables, way.trust, { [variable]: way.url })
+      return way
     },
     async close(): Promise<void> {
       await this.kill()

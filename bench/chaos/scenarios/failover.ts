@@ -13,14 +13,14 @@ const ASK_MS = 250
 /** Longest time in which a host may be ready and not write, in milliseconds. */
 const LONGEST_LIE_MS = 5_000
 const MINUTE_MS = 60_000
-/** How long the promotion of a replica takes, in milliseconds. */
-const PROMOTION_MS = 2_000
+/** How long Redis is away, in milliseconds. */
+const AWAY_MS = 3_000
 const LONGEST_MS = 60_000
 
 export const failover: Scenario = {
   name: 'failover',
   shows:
-    'each minute the primary dies, and two hosts behind a balancer are restarted in turn: nothing lost, nothing twice',
+    'Redis fails over, is restarted or halts, and two hosts behind a balancer are restarted: nothing lost or twice',
   async run(found, options) {
     const store = await startStore()
     const host = { DELIVERY_STORE: store.location, DRAIN_DELAY_MS: '1500', CHAOS_LEASE_MS: '5000' }
@@ -44,18 +44,30 @@ async function startStore() {
   await follow()
   return {
     location: `redis://127.0.0.1:${forwarder.port}`,
-    /** Kills the primary. Resolves when it is back as a replica. */
-    async failOver(): Promise<void> {
-      await primary.kill()
-      replication.cut()
-      await pause(PROMOTION_MS)
-      await replica.ask('REPLICAOF', 'NO', 'ONE')
-      ;[primary, replica] = [replica, primary]
-      forwarder.cut()
-      await pause(PROMOTION_MS)
-      await replica.start()
-      await follow()
-    },
+    /** What happens to Redis, in turns. Each resolves when all is well. */
+    disturbances: [
+      async function failOver() {
+        await primary.kill()
+        replication.cut()
+        await pause(AWAY_MS / 2)
+        await replica.ask('REPLICAOF', 'NO', 'ONE')
+        ;[primary, replica] = [replica, primary]
+        forwarder.cut()
+        await pause(AWAY_MS / 2)
+        await replica.start()
+        await follow()
+      },
+      async function restart() {
+        await primary.kill()
+        await pause(AWAY_MS)
+        await primary.start()
+      },
+      async function halt() {
+        primary.pause()
+        await pause(AWAY_MS)
+        primary.resume()
+      },
+    ],
     async close(): Promise<void> {
       for (const each of [forwarder, replication]) each.close()
       await Promise.all([primary, replica].map((server) => server.close()))
@@ -87,14 +99,14 @@ async function disturb(world: World, found: Findings, store: Store, options: Sce
     await pause((number % 8) * 500)
     return [first, await sender.untilFinal(delivery, LONGEST_MS)].map((response) => ({ delivery, response }))
   })
-  let failovers = 0
+  let disturbed = 0
   let restarts = 0
   const failing = (async () => {
     while (Date.now() + MINUTE_MS / 2 < end) {
       await pause(MINUTE_MS / 4 + Math.random() * (MINUTE_MS / 4))
-      await store.failOver()
-      failovers += 1
-      options.say(`failover ${failovers}, ${violations.length} violations`)
+      const happen = store.disturbances[disturbed++ % store.disturbances.length]
+      await happen?.()
+      options.say(`${happen?.name}, ${violations.length} violations`)
       await pause(MINUTE_MS / 4)
     }
   })()
@@ -112,7 +124,7 @@ async function disturb(world: World, found: Findings, store: Store, options: Sce
   balancer.close()
   const resets = journal.responses.filter(({ status }) => status === 0).length
   if (resets > 0) violations.push(`${resets} requests that were sent got no response`)
-  Object.assign(figures, { failovers, restarts, 'longest time without a write, ms': watch.end() })
+  Object.assign(figures, { disturbed, restarts, 'longest time without a write, ms': watch.end() })
   figures.responses = tally(journal.responses, ({ status, code }) => code ?? status)
 }
 

@@ -1,18 +1,17 @@
 /** A host is killed or halted at every step of an event, and the event is delivered again. */
-import { readConfig } from '../../../apps/server/src/host.ts'
-import { openStore } from '../../../apps/server/src/stores/open.ts'
 import { ConnectionCut } from '../../../packages/core/src/testing/index.ts'
 import { checkMessages, checkPublished, count, type Findings, quote, timesSent } from '../checks.ts'
 import { pause, until } from '../clock.ts'
 import { created, type Delivery, deleted, sendEmail, sendEmails } from '../events.ts'
 import type { Scenario } from '../scenario.ts'
 import type { Received } from '../sender.ts'
-import { arranged, type HostProcess, type World } from '../world.ts'
+import { arranged, type HostProcess, type Step, type World } from '../world.ts'
 
 const PEOPLE = 1_203
 const IN_A_CALL = 500
-/** Of the host that halts. The other one must not lose its lease on a busy machine. */
-const HALTING_LEASE_MS = 2_000
+/** Of the host that is killed or halted, so that nobody waits for long. The other one has a longer one. */
+const LEASE_MS = 2_000
+const interrupted = { CHAOS_LEASE_MS: String(LEASE_MS) }
 
 export const kill: Scenario = {
   name: 'kill',
@@ -28,7 +27,7 @@ export const kill: Scenario = {
         })),
       ).flat()
     const runOn = (store: 'sqlite' | 'redis') =>
-      arranged({ store, hosts: [{}], watchesStore: true }, (world) =>
+      arranged({ store, hosts: [interrupted], watchesStore: true }, (world) =>
         interruptEverywhere(world, found, ['creation', 'deletion', 'batch'], pointsOf, killAt),
       )
     await Promise.all([runOn('sqlite'), runOn('redis')])
@@ -47,8 +46,7 @@ export const pausedHolder: Scenario = {
         const whens = to === 'store' ? (['before', 'after'] as const) : (['after'] as const)
         return rounds.flatMap(() => whens.map((when) => ({ number: index + 1, when })))
       })
-    const hosts = [{ CHAOS_LEASE_MS: String(HALTING_LEASE_MS) }, {}]
-    return arranged({ store: 'redis', hosts, watchesStore: true }, (world) =>
+    return arranged({ store: 'redis', hosts: [interrupted, {}], watchesStore: true }, (world) =>
       interruptEverywhere(world, found, ['creation', 'mail'], pointsOf, pauseAt),
     )
   },
@@ -183,13 +181,21 @@ async function interruptEverywhere(
 /**
  * Sends a signal to a host at a point of the next event.
  *
+ * @param onStep sees the steps until then
  * @returns a function that tells whether the signal was sent
  */
-function signalAt(world: World, host: HostProcess, point: Point, signal: NodeJS.Signals): () => boolean {
+function signalAt(
+  world: World,
+  host: HostProcess,
+  point: Point,
+  signal: NodeJS.Signals,
+  onStep: (step: Step) => void = () => {},
+): () => boolean {
   let isSent = false
   world.steps = 0
-  world.atStep = ({ number, when }) => {
-    if (number !== point.number || (when === 'after') !== (point.when === 'after')) return
+  world.atStep = (step) => {
+    onStep(step)
+    if (step.number !== point.number || (step.when === 'after') !== (point.when === 'after')) return
     world.atStep = () => {}
     host.process.child.kill(signal)
     isSent = true
@@ -200,39 +206,21 @@ function signalAt(world: World, host: HostProcess, point: Point, signal: NodeJS.
 
 /** Kills the only host at a point, starts it again, and delivers the event again. */
 async function killAt(world: World, delivery: Delivery, point: Point): Promise<Outcome> {
-  const { sender, hosts, variables } = world
+  const { sender, hosts } = world
   const [host] = hosts
   if (!host) throw new Error('There is no host.')
-  signalAt(world, host, point, 'SIGKILL')
-  world.writes.length = 0
+  // The first write of a call is its intent, the second one its result, or takes the intent back.
+  const calls = new Map<string, number>()
+  signalAt(world, host, point, 'SIGKILL', ({ when, recorded = [] }) => {
+    for (const name of recorded)
+      if (name.startsWith('call ')) calls.set(name, (calls.get(name) ?? 0) + Number(when === 'after'))
+  })
   const { status } = await sender.once(delivery, 0)
   world.atStep = () => {}
   host.process.child.kill('SIGKILL')
   await host.process.exit
   await host.restart()
-
-  const writes = world.writes.splice(0)
-  // The leases of the host that died, so that nobody waits for them.
-  const { store, close } = await openStore(readConfig(variables), () => {})
-  const isThere = () =>
-    store.probe().then(
-      () => true,
-      () => false,
-    )
-  await until('the store is connected', isThere)
-  for (const { subject, owner } of new Map(writes.map(({ lease }) => [lease.owner, lease])).values()) {
-    const record = await store.read(subject)
-    if (record) await store.renew({ subject, owner, fence: record.fence }, 1)
-  }
-  await close()
-  // The first write of a call is its intent, the second one its result, or takes the intent back.
-  const ofCalls = writes.flatMap(({ steps, when }) => steps.map((name) => ({ name, when })))
-  const calls = Map.groupBy(
-    ofCalls.filter(({ name }) => name.startsWith('call ')),
-    ({ name }) => name,
-  )
-  const isInFlight = (call: { when: string }[]) => call.filter(({ when }) => when === 'after').length < 2
-  const inFlight = [...calls.values()].filter(isInFlight).length
+  const inFlight = [...calls.values()].filter((writes) => writes < 2).length
   return { received: await sender.untilFinal(delivery), isInterrupted: status === 0, inFlight }
 }
 
@@ -247,7 +235,7 @@ async function pauseAt(world: World, delivery: Delivery, point: Point): Promise<
     isOver = true
   })
   await until('the holder stops', () => isOver || isHalted(), 60_000)
-  await pause(HALTING_LEASE_MS)
+  await pause(LEASE_MS)
   const received = await sender.untilFinal(delivery, 60_000, 1)
 
   const late: string[] = []

@@ -1,5 +1,5 @@
 import { hasRedis, type RedisServer, startRedis } from '../../chaos/redis.ts'
-import { megabytes, microseconds, perSecond, times } from '../../shared/format.ts'
+import { megabytes, microseconds, perSecond } from '../../shared/format.ts'
 import { type ServerProcess, startWorker, usageOf } from '../../shared/processes.ts'
 import type { LoadOrder, LoadReport } from '../programs/generator.ts'
 import type { Row } from '../row.ts'
@@ -71,11 +71,4 @@ export const event: Row = {
       },
     }
   },
-  targets: ({ median, most, ratio }) => [
-    ['events of a HEALTH_CHECK × the echo', ratio('perSecond', 'ours', 'echo'), 'at least', 0.6, times],
-    ['its processor time × by hand', ratio('cpuMicroseconds', 'ours', 'pino'), 'at most', 1, times],
-    ['sends with SQLite × with Redis', ratio('perSecond', 'sqlite', 'redis'), 'at least', 0.9, times],
-    ['cost of a send with Redis', median('cpuMicroseconds', 'redis'), 'at most', 350, microseconds],
-    ['memory of the host', most('residentBytes', 'ours'), 'at most', 120e6, megabytes],
-  ],
 }

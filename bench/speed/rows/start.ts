@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { milliseconds, times } from '../../shared/format.ts'
+import { milliseconds } from '../../shared/format.ts'
 import { startServer, usageOf } from '../../shared/processes.ts'
 import { hostEnvironment } from '../programs/host-environment.ts'
 import type { Row } from '../row.ts'
@@ -32,7 +32,4 @@ export const start: Row = {
     }
     return { warm: measure, measure }
   },
-  targets: ({ ratio }) => [
-    ['as it is shipped × bare hono', ratio('startMs', 'ours', 'hono'), 'at most', 1.5, times],
-  ],
 }
