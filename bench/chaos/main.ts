@@ -1,7 +1,7 @@
 /**
  * Runs the chaos scenarios: `node --conditions=@org/source bench/chaos/main.ts [<name> …]`. Options:
- * `--seeds <number>` sets how often a scenario repeats each case, `--minutes <number>` how long
- * `failover` takes, and `--only <text>` runs the cases of `outage` whose name has it.
+ * `--minutes <number>` sets how long `failover` takes, and `--only <text>` runs the cases of `outage` and `drill` whose
+ * name has it.
  */
 import { parseArgs } from 'node:util'
 import type { Findings } from './checks.ts'
@@ -15,8 +15,6 @@ const scenarios = [kill, pausedHolder, failover, lives, outage, drill]
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    seed: { type: 'string' },
-    seeds: { type: 'string', default: '6' },
     minutes: { type: 'string', default: '10' },
     only: { type: 'string', default: '' },
   },
@@ -37,7 +35,6 @@ for (const { name, shows, run } of scenarios) {
   const found: Findings = { figures: {}, violations: [] }
   await run(found, {
     minutes: Number(values.minutes),
-    seeds: Number(values.seeds),
     only: values.only,
     say: (line) => console.log(`  … ${line}`),
   })

@@ -1,11 +1,9 @@
 import type { Findings } from './checks.ts'
 
 export interface ScenarioOptions {
-  /** The length of a scenario that has no length of its own. */
+  /** The length of `failover`. */
   minutes: number
-  /** How often a scenario repeats each case. */
-  seeds: number
-  /** `outage` runs only the cases whose name has this text. */
+  /** `outage` and `drill` run only the cases whose name has this text. */
   only: string
   say(line: string): void
 }

@@ -1,12 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { Agent, request } from 'node:http'
+import { createSecureServer } from 'node:http2'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createServer } from 'node:tls'
 import { cert as expiredCert, key as expiredKey } from '../../apps/server/test/expired-certificate.ts'
-import { cert } from '../../tooling/runtimes/certificate.ts'
+import { cert, key } from '../../tooling/runtimes/certificate.ts'
 import { nextPort } from '../shared/processes.ts'
 import { startForwarder } from './forwarder.ts'
-import { createHttp2Gateway } from './http2-gateway.ts'
 
 /** `refuse`: nobody listens. `expire`: the certificate has expired. Nothing of a call arrives. */
 export type Break = 'refuse' | 'expire'
@@ -44,4 +45,20 @@ export async function startWay(server: number) {
       rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** A server that offers HTTP/2 and HTTP/1.1 over TLS, and passes calls on to a port of the loopback interface. */
+function createHttp2Gateway(port: number) {
+  const agent = new Agent({ keepAlive: true })
+  return createSecureServer({ cert, key, allowHTTP1: true }, (call, response) => {
+    const { method, url: path, headers } = call
+    const own = Object.entries(headers).filter(([name]) => !name.startsWith(':'))
+    const upstream = request({ agent, port, method, path, headers: Object.fromEntries(own) }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, { 'content-type': 'application/json' })
+      answer.pipe(response)
+    })
+    // The server behind it has cut the connection, and so does the gateway.
+    upstream.on('error', () => call.socket.destroy())
+    call.pipe(upstream)
+  })
 }

@@ -2,6 +2,14 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+export type Variables = Readonly<Record<string, string | undefined>>
+
+export interface Target {
+  url: string
+  log: readonly string[]
+  close(): Promise<void>
+}
+
 type TargetName = 'node' | 'lambda' | 'vercel' | 'worker'
 
 export const folderOf = (name: TargetName) => new URL(`../../apps/server/dist/${name}/`, import.meta.url)

@@ -4,9 +4,8 @@
  */
 import { serve } from '@org/core/testing'
 import { startWorker } from '../shared/processes.ts'
-import { putAlone } from './bundles.ts'
+import { putAlone, type Target, type Variables } from './bundles.ts'
 import { toGatewayEvent, toResponse } from './lambda-gateway.ts'
-import type { Target, Variables } from './target.ts'
 
 export interface HttpParts {
   status: number

@@ -1,9 +1,8 @@
 /** Every way to deploy the host, with its configuration in production. */
 import { TENANT_TOKEN } from '../../apps/sandbox/src/world/world.ts'
 import { launchNode } from '../shared/processes.ts'
-import { putAlone } from './bundles.ts'
+import { putAlone, type Target, type Variables } from './bundles.ts'
 import { startLambda, startVercel } from './function-process.ts'
-import type { Target, Variables } from './target.ts'
 import { startWorker } from './worker-process.ts'
 
 export const targets = { node: startNode, lambda: startLambda, vercel: startVercel, worker: startWorker }

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { Miniflare } from 'miniflare'
 import { COMPATIBILITY_DATE } from '../../tooling/runtimes/targets.ts'
-import { folderOf } from './bundles.ts'
-import type { Target, Variables } from './target.ts'
+import { folderOf, type Target, type Variables } from './bundles.ts'
 
 /** Runs the bundle for Workers in workerd, Cloudflare's runtime. */
 export async function startWorker(variables: Variables): Promise<Target> {

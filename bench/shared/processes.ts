@@ -2,7 +2,6 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
-import { get } from 'node:http'
 import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
 import { pinned } from './machine.ts'
@@ -101,25 +100,20 @@ export async function startServer(
   const began = performance.now()
   const elapsed = () => performance.now() - began
   const server = launchNode(file, { ...options, environment: { ...environment, PORT: String(port) } })
-  while (!(await responds(port, path))) {
+  const url = `http://127.0.0.1:${port}`
+  const isUp = () =>
+    fetch(url + path).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+  while (!(await isUp())) {
     if (!server.alive || elapsed() > START_MS)
       throw new Error(`${file} does not listen: ${server.log.join('\n')}`)
     await pause(1)
   }
   const startMs = elapsed()
-  return Object.assign(server, { port, url: `http://127.0.0.1:${port}`, startMs })
+  return Object.assign(server, { port, url, startMs })
 }
-
-function responds(port: number, path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    get({ port, host: '127.0.0.1', path, agent: false }, (response) => {
-      response.resume()
-      resolve(response.statusCode === 200)
-    }).on('error', () => resolve(false))
-  })
-}
-
-export type WorkerProcess = Awaited<ReturnType<typeof startWorker>>
 
 export async function startWorker(file: string, options: LaunchOptions = {}) {
   const worker = launchNode(file, { ...options, ipc: true })

@@ -10,10 +10,9 @@ import { createFixture } from './fixture.ts'
 import { measureRow } from './row.ts'
 import { batch } from './rows/batch.ts'
 import { event } from './rows/event.ts'
-import { start } from './rows/start.ts'
 import { measureSmoke } from './smoke.ts'
 
-const rows = [event, batch, start]
+const rows = [event, batch]
 const { values } = parseArgs({
   options: {
     only: { type: 'string', multiple: true, default: rows.map(({ id }) => id) },

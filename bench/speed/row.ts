@@ -1,6 +1,5 @@
 /** A row of the benchmark: its definition, its measurement and its section in Markdown. */
 import { times } from '../shared/format.ts'
-import { median, quantile } from '../shared/statistics.ts'
 import type { Fixture } from './fixture.ts'
 
 /** The rounds of a quick run, which prove only that a row works. */
@@ -65,7 +64,8 @@ export async function measureRow(
   /** The median of the ratios of the rounds, because both contenders meet the same disturbances in one round. */
   function ratioOf(value: string, id: string, against: string): number {
     const others = samples(value, against)
-    return median(samples(value, id).map((sample, at) => sample / (others[at] ?? Number.NaN)))
+    const ratios = samples(value, id).map((sample, at) => sample / (others[at] ?? Number.NaN))
+    return quantile(ratios, 0.5)
   }
   const cells = (id: string) =>
     Object.entries(row.columns).map(([value, { format, against }]) => {
@@ -78,6 +78,12 @@ export async function measureRow(
   )
   const rows = Object.entries(row.contenders).map(([id, title]) => [title, ...cells(id)])
   return `${row.method}\n\n${toTable([['', ...titles], ...rows])}`
+}
+
+/** The value below which this share of the values lies; `NaN` if there are none. */
+function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((one, other) => one - other)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 }
 
 /** A table in Markdown; its first row is the head. */

@@ -1,8 +1,8 @@
 /** The host as a function: on Lambda, on Vercel, and as a Worker. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { hasRedis, startRedis } from '../../../bench/chaos/redis.ts'
+import type { Target } from '../../../bench/deployments/bundles.ts'
 import { startFunction, startLambda, startVercel } from '../../../bench/deployments/function-process.ts'
-import type { Target } from '../../../bench/deployments/target.ts'
 import { inProduction, targets } from '../../../bench/deployments/targets.ts'
 import { walkThrough } from '../../../bench/deployments/walk.ts'
 import { startWorker } from '../../../bench/deployments/worker-process.ts'

@@ -1,5 +1,5 @@
-/** Fifteen incidents: how each is caused, and what tells it. */
-import { rmSync, truncateSync, writeFileSync } from 'node:fs'
+/** Thirteen incidents: how each is caused, and what tells it. */
+import { writeFileSync } from 'node:fs'
 import { pause } from '../clock.ts'
 import { created, sendEmail } from '../events.ts'
 import { startRedis } from '../redis.ts'
@@ -52,13 +52,6 @@ export const incidents: Record<string, Incident> = {
   'the certificate of the platform expires': {
     ...{ alert: 'CallbacksFail', says: /CERT_HAS_EXPIRED/ },
     prepare: breakWay('PLATFORM_API_URL', 'expire'),
-  },
-  'the host has no descriptors left': {
-    ...{ alert: 'HostDown', says: /EMFILE/ },
-    prepare(stage) {
-      stage.setUp = 'ulimit -n 64'
-      return () => stage.holdConnections(80)
-    },
   },
   'the platform accepts calls and does not answer': {
     ...{ alert: 'CallbacksFail', says: /not answer|timed? ?out|timeout/i },
@@ -121,16 +114,6 @@ export const incidents: Record<string, Incident> = {
     ...{ alert: 'SignaturesRefused', says: /invalid_signature.*matches none/ },
     prepare: (stage) => () => {
       stage.signing.secret = `whsec_${btoa('the next secret of the platform')}`
-    },
-  },
-  'the file of the store is empty after a restart': {
-    ...{ alert: 'HostDown', says: /DELIVERY_STORE: .*it is empty/ },
-    prepare: (stage) => async () => {
-      await stage.kill()
-      const file = `${stage.folder}/data/deliveries.db`
-      for (const companion of ['-wal', '-shm']) rmSync(`${file}${companion}`, { force: true })
-      truncateSync(file, 0)
-      stage.start()
     },
   },
 }

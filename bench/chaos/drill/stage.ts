@@ -1,7 +1,6 @@
 /** A built host between emulators, with its log in a file, under light traffic, for an incident. */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, openSync, rmSync } from 'node:fs'
-import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sign } from '../../../packages/core/src/index.ts'
@@ -54,19 +53,6 @@ export async function createStage() {
       const ask = () => fetch(`${url}/readyz`).then(({ ok }) => ok)
       await until('the host is ready', () => ask().catch(() => false))
     },
-    async kill(): Promise<void> {
-      host?.child.kill('SIGKILL')
-      await host?.exit
-    },
-    /** Opens connections that send nothing, and others in place of those that the host closes. */
-    holdConnections(count: number): void {
-      const hold = () => {
-        if (!host?.alive) return
-        const idle = connect(port, '127.0.0.1').on('error', () => {})
-        idle.on('close', () => setTimeout(hold, 50))
-      }
-      for (let opened = 0; opened < count; opened += 1) hold()
-    },
     /** Fills the disk under a folder that the host alone has mounted. */
     fill(path: string): void {
       spawnSync('dd', ['if=/dev/zero', `of=/proc/${host?.child.pid}/root${path}/filler`])
@@ -94,7 +80,8 @@ export async function createStage() {
       return way
     },
     async close(): Promise<void> {
-      await this.kill()
+      host?.child.kill('SIGKILL')
+      await host?.exit
       for (const end of ends) await end()
     },
   }

@@ -8,10 +8,8 @@ import { createSender } from '../sender.ts'
 import { arranged, type HostProcess, type World } from '../world.ts'
 
 const PER_SECOND = 20
-/** How often the hosts are asked whether they are ready, and whether they write, in milliseconds. */
+/** How often the hosts are asked whether they are ready, in milliseconds. */
 const ASK_MS = 250
-/** Longest time in which a host may be ready and not write, in milliseconds. */
-const LONGEST_LIE_MS = 5_000
 const MINUTE_MS = 60_000
 /** How long Redis is away, in milliseconds. */
 const AWAY_MS = 3_000
@@ -79,7 +77,7 @@ async function disturb(world: World, found: Findings, store: Store, options: Sce
   const { hosts, journal, platform } = world
   const { violations, figures } = found
   const end = Date.now() + options.minutes * MINUTE_MS
-  const watch = watchHosts(hosts, violations)
+  const watch = watchHosts(hosts)
   let turn = 0
   const balancer = await startForwarder(() => {
     // Without a ready host, balancers choose among all.
@@ -122,42 +120,30 @@ async function disturb(world: World, found: Findings, store: Store, options: Sce
   await pause(5_000)
   checkLoad(world, found, (await endLoad()).flat())
   balancer.close()
+  watch.end()
   const resets = journal.responses.filter(({ status }) => status === 0).length
   if (resets > 0) violations.push(`${resets} requests that were sent got no response`)
-  Object.assign(figures, { disturbed, restarts, 'longest time without a write, ms': watch.end() })
+  Object.assign(figures, { disturbed, restarts })
   figures.responses = tally(journal.responses, ({ status, code }) => code ?? status)
 }
 
-/** Asks each host whether it is ready, as the probe of an orchestrator does, and for a write. */
-function watchHosts(hosts: readonly HostProcess[], violations: string[]) {
+/** Asks each host whether it is ready, as the probe of an orchestrator does. */
+function watchHosts(hosts: readonly HostProcess[]) {
   const ready = new Set<HostProcess>()
-  const prober = createSender(hosts, { responses: [] })
   let isRunning = true
-  let longest = 0
-
-  async function watch(host: HostProcess, index: number): Promise<void> {
-    let failingSince: number | undefined
-    for (let number = 0; isRunning; number += 1) {
-      const asked = performance.now()
+  async function watch(host: HostProcess): Promise<void> {
+    while (isRunning) {
       const probe = { signal: AbortSignal.timeout(2_000) }
       const answer = await fetch(`${host.url}/readyz?store`, probe).catch(() => undefined)
       ready[answer?.ok ? 'add' : 'delete'](host)
-      const { status, body } = await prober.once(sendEmail(`probe_${index}_${number}`), index)
-      const isFailing = status === 503 && body.code === 'overloaded'
-      failingSince = isFailing ? (failingSince ?? asked) : undefined
-      const forMs = failingSince === undefined ? 0 : Math.round(performance.now() - failingSince)
-      longest = Math.max(longest, forMs)
-      if (answer?.ok && forMs > LONGEST_LIE_MS) violations.push(`ready, but without a write for ${forMs} ms`)
       await pause(ASK_MS)
     }
   }
-  hosts.forEach((host, index) => void watch(host, index))
+  for (const host of hosts) void watch(host)
   return {
     ready,
-    /** Returns the longest time without a write. */
     end() {
       isRunning = false
-      return longest
     },
   }
 }

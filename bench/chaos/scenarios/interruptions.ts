@@ -16,19 +16,16 @@ const interrupted = { CHAOS_LEASE_MS: String(LEASE_MS) }
 export const kill: Scenario = {
   name: 'kill',
   shows: `kill -9 at every step of a creation, a deletion and a batch of ${PEOPLE} mails, on SQLite and Redis`,
-  async run(found, { seeds }) {
-    const whens = ['lost', 'before', 'after'] as const
-    // Three seeds kill it before, during and after each step.
-    const pointsOf = (steps: readonly string[]): Point[] =>
-      Array.from({ length: seeds }, (_, seed) =>
-        steps.map((_, index) => ({
-          number: index + 1,
-          when: whens[(index + seed) % whens.length] ?? 'lost',
-        })),
-      ).flat()
+  async run(found) {
     const runOn = (store: 'sqlite' | 'redis') =>
       arranged({ store, hosts: [interrupted], watchesStore: true }, (world) =>
-        interruptEverywhere(world, found, ['creation', 'deletion', 'batch'], pointsOf, killAt),
+        interruptEverywhere(
+          world,
+          found,
+          ['creation', 'deletion', 'batch'],
+          ['lost', 'before', 'after'],
+          killAt,
+        ),
       )
     await Promise.all([runOn('sqlite'), runOn('redis')])
   },
@@ -38,18 +35,10 @@ export const pausedHolder: Scenario = {
   name: 'pause',
   shows:
     'SIGSTOP at every step until the lease is over, another host takes over, SIGCONT: nothing late arrives',
-  run: (found, { seeds }) => {
-    const rounds = Array<null>(Math.ceil(seeds / 4)).fill(null)
-    // A call that is halted has taken effect, and its response waits in the socket.
-    const pointsOf = (steps: readonly string[]): Point[] =>
-      steps.flatMap((to, index) => {
-        const whens = to === 'store' ? (['before', 'after'] as const) : (['after'] as const)
-        return rounds.flatMap(() => whens.map((when) => ({ number: index + 1, when })))
-      })
-    return arranged({ store: 'redis', hosts: [interrupted, {}], watchesStore: true }, (world) =>
-      interruptEverywhere(world, found, ['creation', 'mail'], pointsOf, pauseAt),
-    )
-  },
+  run: (found) =>
+    arranged({ store: 'redis', hosts: [interrupted, {}], watchesStore: true }, (world) =>
+      interruptEverywhere(world, found, ['creation', 'mail'], ['before', 'after'], pauseAt),
+    ),
 }
 
 /** Where a host is killed or halted: at the n-th step of an event. What is lost never arrives. */
@@ -141,12 +130,12 @@ function subjectsOf(world: World, found: Findings) {
   } satisfies Record<string, Subject>
 }
 
-/** Delivers each event once as it is, and once for each point at which `interrupt` interrupts it. */
+/** Delivers each event once as it is, and once for each of its points, at which `interrupt` interrupts it. */
 async function interruptEverywhere(
   world: World,
   found: Findings,
   names: readonly (keyof ReturnType<typeof subjectsOf>)[],
-  pointsOf: (steps: readonly string[]) => Point[],
+  whens: readonly Point['when'][],
   interrupt: (world: World, delivery: Delivery, point: Point) => Promise<Outcome>,
 ): Promise<void> {
   const subjects = subjectsOf(world, found)
@@ -166,8 +155,9 @@ async function interruptEverywhere(
     report(first, await check(first, { received }))
     found.figures[`${kind}: steps`] = steps.join(' ')
     found.figures[`${kind}: interrupted`] = 0
-    for (const [index, point] of pointsOf(steps).entries()) {
-      const id = `${name}_${index}_${point.when}_${point.number}`
+    const points = steps.flatMap((_, at) => whens.map((when): Point => ({ number: at + 1, when })))
+    for (const point of points) {
+      const id = `${name}_${point.when}_${point.number}`
       await prepare?.(id)
       const { isInterrupted, ...outcome } = await interrupt(world, event(id), point)
       // The event may have ended before the point.

@@ -1,7 +1,7 @@
 import type { Fault } from '../../../packages/core/src/testing/index.ts'
 import { nextPort } from '../../shared/processes.ts'
 import { type Findings, quote, sentTwice, tally, timesSent } from '../checks.ts'
-import { pause, startLoad } from '../clock.ts'
+import { inParallel, pause, startLoad } from '../clock.ts'
 import { sendEmail, sendEmails } from '../events.ts'
 import type { Scenario } from '../scenario.ts'
 import { type Break, startWay } from '../way.ts'
@@ -39,6 +39,13 @@ interface Outage {
 type Fate = 'sent' | 'unknown'
 type Load = (outage: Outage) => Promise<Map<string, Fate>>
 
+interface Cell {
+  name: string
+  fault: Fault | Break
+  spans: readonly number[]
+  load: Load
+}
+
 const loads: Readonly<Record<string, Load>> = { '3/s': singles(3), '30/s': singles(30), batch }
 
 export const outage: Scenario = {
@@ -49,28 +56,21 @@ export const outage: Scenario = {
       Object.entries(SHAPES).flatMap(([shape, spans]) =>
         Object.entries(loads).map(([sent, load]) => ({
           name: `${what}, ${shape}, ${sent}`,
-          run: (name: string) => outlast(name, fault, spans, load, found),
+          fault,
+          spans,
+          load,
         })),
       ),
     )
-    const queue = cells.filter(({ name }) => name.includes(only)).values()
-    const work = async () => {
-      for (const { name, run } of queue) {
-        await run(name).catch((error) => found.violations.push(`${name}: ${error}`))
-        say(`${name} is over, ${found.violations.length} violations`)
-      }
-    }
-    await Promise.all(Array.from({ length: AT_A_TIME }, work))
+    const chosen = cells.filter(({ name }) => name.includes(only))
+    await inParallel(AT_A_TIME, chosen, async (cell) => {
+      await outlast(cell, found).catch((error) => found.violations.push(`${cell.name}: ${error}`))
+      say(`${cell.name} is over, ${found.violations.length} violations`)
+    })
   },
 }
 
-async function outlast(
-  name: string,
-  fault: Fault | Break,
-  spans: readonly number[],
-  load: Load,
-  found: Findings,
-): Promise<void> {
+async function outlast({ name, fault, spans, load }: Cell, found: Findings): Promise<void> {
   const mailPort = nextPort()
   const way = typeof fault === 'string' ? await startWay(mailPort) : undefined
   const host = { REQUEST_TIMEOUT_MS: '5000', ...way?.trust, ...(way && { MAILER_API_BASE: way.url }) }

@@ -22,7 +22,7 @@ export const batch: Row = {
     peakBytes: { title: 'peak memory', format: megabytes },
   },
   async start({ fixture, quick }) {
-    const program = await fixture.program('batch')
+    const program = fixture.program('batch')
     const provider = await fixture.startProvider(PROVIDER_MS)
     const mails = String(quick ? MAILS / 10 : MAILS)
     return {
