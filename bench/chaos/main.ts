@@ -10,7 +10,7 @@ import { failover } from './scenarios/failover.ts'
 import { kill, pausedHolder } from './scenarios/interruptions.ts'
 import { outage } from './scenarios/outage.ts'
 
-const scenarios = [kill, pausedHolder, failover, lives, outage, drill]
+const scenarios = [kill, pausedHolder, failover, outage, drill]
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

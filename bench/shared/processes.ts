@@ -10,7 +10,6 @@ import type { Order, Outcome } from './serve-orders.ts'
 const START_MS = 30_000
 /** Longer than a host may take to finish its events after SIGTERM. */
 const STOP_MS = 30_000
-const LINES_KEPT = 1_000
 
 export interface LaunchOptions {
   parameters?: readonly string[]
@@ -41,7 +40,7 @@ export function launch(command: string, options: LaunchOptions = {}) {
   for (const stream of [child.stdout, child.stderr]) {
     if (!stream) continue
     createInterface({ input: stream }).on('line', (line) => {
-      if (log.push(line) > LINES_KEPT) log.shift()
+      log.push(line)
       lines.emit('line', line)
     })
   }

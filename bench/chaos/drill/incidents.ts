@@ -1,9 +1,8 @@
-/** Thirteen incidents: how each is caused, and what tells it. */
+/** Eleven incidents: how each is caused, and what tells it. */
 import { writeFileSync } from 'node:fs'
 import { pause } from '../clock.ts'
 import { created, sendEmail } from '../events.ts'
 import { startRedis } from '../redis.ts'
-import type { Break } from '../way.ts'
 import type { Stage } from './stage.ts'
 
 export interface Incident {
@@ -19,20 +18,21 @@ export interface Incident {
   during?(stage: Stage): unknown
 }
 
-const breakWay = (variable: string, how: Break) => async (stage: Stage) => {
+const expire = (variable: string) => async (stage: Stage) => {
   const way = await stage.putWayInFrontOf(variable)
-  return () => way.break(how)
+  return () => way.break('expire')
 }
 /** Calls that take longer than a sender waits. */
-const slow = (stage: Stage, to: 'idp' | 'mail') => () =>
-  stage.onStep((step) => (step.to === to && step.when === 'before' ? pause(20_000) : undefined))
+const slow = (stage: Stage, to: 'idp' | 'mail') => () => {
+  stage.outside.atStep = (step) => (step.to === to && step.when === 'before' ? pause(20_000) : undefined)
+}
 
 const noisy = { id: 'dep_noisy', inputs: { serverType: 'shared' } }
 
 export const incidents: Record<string, Incident> = {
   'the certificate of the provider expires': {
     ...{ alert: 'EventsFail', says: /CERT_HAS_EXPIRED/ },
-    prepare: breakWay('MAILER_API_BASE', 'expire'),
+    prepare: expire('MAILER_API_BASE'),
   },
   'the name of the provider has no address': {
     ...{ alert: 'EventsFail', says: /(ENOTFOUND|EAI_AGAIN).*mail\.drill\.test/ },
@@ -45,18 +45,15 @@ export const incidents: Record<string, Incident> = {
       return () => writeFileSync(hosts, '127.0.0.1 localhost\n')
     },
   },
-  'the provider refuses connections': {
-    ...{ alert: 'EventsFail', says: /ECONNREFUSED/ },
-    prepare: breakWay('MAILER_API_BASE', 'refuse'),
-  },
   'the certificate of the platform expires': {
     ...{ alert: 'CallbacksFail', says: /CERT_HAS_EXPIRED/ },
-    prepare: breakWay('PLATFORM_API_URL', 'expire'),
+    prepare: expire('PLATFORM_API_URL'),
   },
   'the platform accepts calls and does not answer': {
     ...{ alert: 'CallbacksFail', says: /not answer|timed? ?out|timeout/i },
-    prepare: (stage) => () =>
-      stage.onStep(({ to }) => (to === 'platform' ? new Promise(() => {}) : undefined)),
+    prepare: (stage) => () => {
+      stage.outside.atStep = ({ to }) => (to === 'platform' ? new Promise(() => {}) : undefined)
+    },
   },
   'Redis halts': {
     ...{ alert: 'StoreNotWritable', says: /store is unreachable/ },
@@ -69,18 +66,18 @@ export const incidents: Record<string, Incident> = {
   },
   'the provider answers 500': {
     ...{ alert: 'EveryCallFails', says: /status 500/ },
-    prepare: (stage) => () => stage.mail.faults.add({ status: 500, times: Number.POSITIVE_INFINITY }),
+    prepare: (stage) => () => stage.outside.mail.faults.add({ status: 500, times: Number.POSITIVE_INFINITY }),
   },
   'the token of the provider is revoked': {
     ...{ alert: 'SharedCredentialsRejected', says: /credentials_rejected/ },
     prepare: (stage) => () => {
-      stage.mail.settings.apiTokens = []
+      stage.outside.mail.settings.apiTokens = []
     },
   },
   'the clock of the sender is ten minutes ahead': {
     ...{ alert: 'SignaturesRefused', says: /invalid_signature.*clock/ },
     prepare: (stage) => () => {
-      stage.signing.aheadMs = 600_000
+      stage.clock.aheadMs = 600_000
     },
   },
   'the disk of the store is full': {
@@ -97,7 +94,7 @@ export const incidents: Record<string, Incident> = {
     during(stage) {
       for (let count = 0; count < 60; count += 1) {
         const id = `dep_${crypto.randomUUID()}`
-        stage.platform.addDeployment({ id })
+        stage.outside.platform.addDeployment({ id })
         stage.send('idp-server', created(id).event)
       }
     },
@@ -108,12 +105,6 @@ export const incidents: Record<string, Incident> = {
     during(stage) {
       const event = { ...sendEmail('mail').event, deployment: noisy }
       for (let count = 0; count < 20; count += 1) stage.send('mailer', event)
-    },
-  },
-  'the platform signs with a secret that the host does not have': {
-    ...{ alert: 'SignaturesRefused', says: /invalid_signature.*matches none/ },
-    prepare: (stage) => () => {
-      stage.signing.secret = `whsec_${btoa('the next secret of the platform')}`
     },
   },
 }

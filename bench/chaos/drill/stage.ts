@@ -30,26 +30,20 @@ export async function createStage() {
   let host: Process | undefined
 
   return {
-    ...outside,
+    outside,
     folder,
     log,
-    /** How the platform signs; an incident may change it. */
-    signing: { secret: webhookSecret, aheadMs: 0 },
+    /** The clock of the platform; an incident may change it. */
+    clock: { aheadMs: 0 },
     variables,
     /** A command of the shell that runs before the host, in a place for mounts of its own. */
     setUp: ':',
-    /** Runs at every call of the host, which waits for it. */
-    onStep(work: typeof outside.atStep): void {
-      outside.atStep = work
-    },
     onEnd: (end: () => unknown) => void ends.unshift(end),
-    /** Starts the host, as a service manager does that collects all its output. */
-    start(): void {
+    /** Starts the host, as a service manager does that collects all its output, and waits until it is ready. */
+    async start(): Promise<void> {
       const shell = `${this.setUp} && exec "$@" 2>&1`
       const parameters = ['-m', 'sh', '-c', shell, 'sh', process.execPath, program]
       host = launch('unshare', { parameters, environment: variables, output })
-    },
-    async isReady(): Promise<void> {
       const ask = () => fetch(`${url}/readyz`).then(({ ok }) => ok)
       await until('the host is ready', () => ask().catch(() => false))
     },
@@ -60,9 +54,8 @@ export async function createStage() {
     /** Delivers an event, and waits for no response. */
     async send(route: string, event: object): Promise<void> {
       const body = JSON.stringify(event)
-      const { secret, aheadMs } = this.signing
-      const timestamp = new Date(Date.now() + aheadMs)
-      const signed = await sign({ secret, id: crypto.randomUUID(), body, timestamp })
+      const timestamp = new Date(Date.now() + this.clock.aheadMs)
+      const signed = await sign({ secret: webhookSecret, id: crypto.randomUUID(), body, timestamp })
       const headers = { 'content-type': 'application/json', ...signed }
       fetch(`${url}/${route}/webhook`, { method: 'POST', headers, body }).catch(() => {})
     },
