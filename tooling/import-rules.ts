@@ -1,50 +1,37 @@
 /** The import rules of docs/architecture.md, for dependency-cruiser. */
-
 import type { ICruiseOptions, IForbiddenRuleType } from 'dependency-cruiser'
 
 /** Packages as pnpm stores them, or as a file names one that is not installed. */
 const npm = (...names: string[]) => `(^|node_modules/)(${names.join('|')})(/|$)`
 const core = '^packages/core/src/'
-const publicCore = `${core}(?!host\\.ts$)`
 
 type Rule = IForbiddenRuleType
-
+const rule = (name: string, from: Rule['from'], to: Rule['to']): Rule => ({
+  name,
+  severity: 'error',
+  from,
+  to,
+})
 /** The files may import these, and nothing else. */
-const only = (name: string, from: Rule['from'], ...allowed: string[]): Rule => ({
-  name,
-  severity: 'error',
-  from,
-  to: { pathNot: allowed },
-})
-
+const only = (name: string, from: Rule['from'], ...allowed: string[]) =>
+  rule(name, from, { pathNot: allowed })
 /** The files must not import these. */
-const not = (name: string, from: Rule['from'], ...path: string[]): Rule => ({
-  name,
-  severity: 'error',
-  from,
-  to: { path },
-})
-
+const not = (name: string, from: Rule['from'], ...path: string[]) => rule(name, from, { path })
 /** The files must not load these, directly or through other files. */
-const never = (name: string, path: string, ...to: string[]): Rule => ({
-  name,
-  severity: 'error',
-  from: { path },
-  to: { path: to, reachable: true },
-})
+const never = (name: string, path: string, ...to: string[]) =>
+  rule(name, { path }, { path: to, reachable: true })
 
 /** The folders of core: each imports only those before it. */
 const folders = ['contract', 'request', 'delivery', 'http', 'pipeline', 'openapi', 'testing']
 
 export const forbidden: Rule[] = [
-  { name: 'circle', severity: 'error', from: {}, to: { circular: true } },
+  rule('circle', {}, { circular: true }),
   // Who installs a package gets its dependencies, and no devDependencies.
-  {
-    name: 'undeclared',
-    severity: 'error',
-    from: { path: '^packages/[^/]+/src/' },
-    to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['npm', 'npm-peer', 'npm-optional'] },
-  },
+  rule(
+    'undeclared',
+    { path: '^packages/[^/]+/src/' },
+    { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['npm', 'npm-peer', 'npm-optional'] },
+  ),
   only(
     'core',
     { path: core, pathNot: `${core}(delivery/stores/|testing/serve\\.ts)` },
@@ -52,24 +39,14 @@ export const forbidden: Rule[] = [
     npm('zod', 'vitest'),
   ),
   only(
-    'platform-client',
-    { path: '^packages/platform-client/src/' },
-    ...['^packages/platform-client/src/', publicCore, npm('zod', 'ky')],
-  ),
-  only(
-    'testing',
-    { path: '^packages/(?!core/)([^/]+)/src/testing/' },
-    ...['^packages/$1/src/', '^packages/(core|idp)/src/testing/(index|emulators)\\.ts$', npm('zod')],
+    'package',
+    { path: '^packages/(?!core/|idp-server/)([^/]+)/src/' },
+    ...['^packages/$1/src/', `${core}(?!host\\.ts$)`, npm('zod', 'ky')],
   ),
   only(
     'idp-server',
     { path: '^packages/idp-server/src/' },
-    ...['^packages/(idp-server|idp)/src/', publicCore, npm('zod')],
-  ),
-  only(
-    'integration',
-    { path: '^packages/(?!core/|platform-client/|idp-server/)([^/]+)/src/' },
-    ...['^packages/$1/src/', publicCore, npm('zod')],
+    ...['^packages/(idp-server|idp)/src/', `${core}(?!host\\.ts$)`, npm('zod')],
   ),
   not(
     'server',
