@@ -6,12 +6,10 @@ const npm = (...names: string[]) => `(^|node_modules/)(${names.join('|')})(/|$)`
 const core = '^packages/core/src/'
 
 type Rule = IForbiddenRuleType
-const rule = (name: string, from: Rule['from'], to: Rule['to']): Rule => ({
-  name,
-  severity: 'error',
-  from,
-  to,
-})
+const rule = <To>(name: string, from: Rule['from'], to: To) => {
+  const severity = 'error' as const
+  return { name, severity, from, to }
+}
 /** The files may import these, and nothing else. */
 const only = (name: string, from: Rule['from'], ...allowed: string[]) =>
   rule(name, from, { pathNot: allowed })
@@ -27,11 +25,12 @@ const folders = ['contract', 'request', 'delivery', 'http', 'pipeline', 'openapi
 export const forbidden: Rule[] = [
   rule('circle', {}, { circular: true }),
   // Who installs a package gets its dependencies, and no devDependencies.
-  rule(
-    'undeclared',
-    { path: '^packages/[^/]+/src/' },
-    { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['npm', 'npm-peer', 'npm-optional'] },
-  ),
+  {
+    name: 'undeclared',
+    severity: 'error',
+    from: { path: '^packages/[^/]+/src/' },
+    to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['npm', 'npm-peer', 'npm-optional'] },
+  },
   only(
     'core',
     { path: core, pathNot: `${core}(delivery/stores/|testing/serve\\.ts)` },

@@ -1,7 +1,7 @@
 /**
- * The host as chaos runs start it, with a lease and a settle time of the run. If CHAOS_STEPS is set, it tells there of
- * each write to its store, before and after, and waits for the answer. The configuration of the product has no such
- * options.
+ * The host as chaos runs start it, with a lease of the run and a short settle time. If CHAOS_STEPS is set, it tells
+ * there of each write to its store, before and after, and waits for the answer. The configuration of the product has no
+ * such options.
  */
 import { flushCompileCache } from 'node:module'
 import { readConfig } from '../../apps/server/src/host.ts'
@@ -12,7 +12,7 @@ import type { Step } from './world.ts'
 // The process ends with its parent.
 process.on('disconnect', () => process.exit(1))
 const config = readConfig(process.env)
-const { CHAOS_STEPS, CHAOS_LEASE_MS = 30_000, CHAOS_SETTLE_MS = 1_000 } = process.env
+const { CHAOS_STEPS, CHAOS_LEASE_MS = 30_000 } = process.env
 
 /** Tells of every write except renewals. */
 function watch(store: DeliveryStore): DeliveryStore {
@@ -42,7 +42,7 @@ function watch(store: DeliveryStore): DeliveryStore {
   }
 }
 
-const idpServer = { ...config.idpServer, settleMs: Number(CHAOS_SETTLE_MS) }
+const idpServer = { ...config.idpServer, settleMs: 1_000 }
 await run(
   { ...config, leaseMs: Number(CHAOS_LEASE_MS), idpServer },
   { environment: process.env, wrapStore: watch },
