@@ -58,6 +58,8 @@ export function runWebhook() {
     log,
     handler,
     send,
+    /** The tokens that the provider got. */
+    tokens: () => mail.requests.map(({ headers }) => headers.get('x-mailer-server-token')),
     /** Calls a function without a deployment. */
     call: (name: string, given: object, id?: string) =>
       send({ name: 'FUNCTION_CALL', functionCall: { name, arguments: given } }, id),
