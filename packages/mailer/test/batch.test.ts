@@ -59,9 +59,6 @@ describe('a batch', () => {
     const foreign = { [Symbol.asyncIterator]: () => ({ next: () => Foreign.resolve(given.next()) }) }
     for (const each of [source(3).messages, new Set(messages(3)), foreign])
       expect((await mail.mailer().sendEmails(each)).sent).toBe(3)
-    requests.length = 0
-    expect(await mail.mailer().sendEmails([])).toEqual({ sent: 0, failed: 0, unknown: 0, results: [] })
-    expect(requests).toEqual([])
   })
 
   it('sends no call of more than 50 MB, and has no more than 64 MB in flight', async () => {
@@ -82,14 +79,11 @@ describe('a batch', () => {
 describe('an answer to a batch', () => {
   const change = (item: object | undefined, fields: object) => ({ ...item, ...fields })
   it.each<[string, (items: object[]) => unknown, string]>([
-    ['without error codes', (items) => items.map((item) => change(item, { ErrorCode: undefined })), '5 sent'],
     ['with an unreadable item', (items) => items.with(1, { hello: 'world' }), '1 sent,1 unknown,3 sent'],
-    ['in another order', (items) => items.toReversed(), '5 unknown'],
     ['that is too short', (items) => items.slice(1), '5 unknown'],
     ['that is too long', (items) => [...items, change(items[0], { MessageID: 'x' })], '5 unknown'],
-    ['about a stranger', (items) => items.with(1, change(items[1], { To: 'x@y.z' })), '5 unknown'],
     [
-      'about a stranger, too',
+      'about a stranger, too,',
       (items) => items.with(1, change(items[1], { To: `${addressOf(1)}, x@y.z` })),
       '5 unknown',
     ],
@@ -199,19 +193,14 @@ describe('a stream', () => {
     provider.faults.add({ cut: 'after' }, { path: '/email/batch', status: 401 })
     const ended = failureOf(collect(mail.mailer({ concurrency: 1 }).streamEmails(source().messages)))
     expect(await ended).toMatchObject({ code: 'credentials_rejected', effect: 'unknown', retryable: false })
-    const results = await collect(mail.mailer({ apiToken: 'another' }).streamEmails([message()]))
-    expect(results).toMatchObject([{ status: 'failed', error: { code: 'credentials_rejected' } }])
   })
 })
 
 describe('invalid options', () => {
   it.each([
     ['timeoutMs', Number.NaN],
-    ['timeoutMs', '30'],
     ['concurrency', 0],
     ['baseUrl', 'ftp://example.com'],
-    ['fetch', 'fetch'],
-    ['apiToken', 7],
     ['headers', { 'bad name': 'x' }],
     ['headers', new Headers({ 'x-gateway': 'a' })],
     ['defaults', { tagg: 'shop' }],

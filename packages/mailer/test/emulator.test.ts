@@ -18,32 +18,22 @@ async function call(path: string, body?: unknown, more: Record<string, string> =
   return [response.status, (await response.json().catch(() => ({}))).ErrorCode]
 }
 
-it.each<[string, object, number?]>([
-  ['2,001 characters of subject', { Subject: 'x'.repeat(2001) }],
-  ['a sender of over 255 characters', { From: `${'x'.repeat(255)} <shop@example.com>` }],
-  ['over 5 MB of text, in bytes', { TextBody: 'ü'.repeat(2.5 * 1024 * 1024 + 1) }],
-  ['11 metadata fields', { Metadata: Object.fromEntries(Array.from('abcdefghijk', (key) => [key, ''])) }],
-  ['a metadata name of 21 characters', { Metadata: { ['k'.repeat(21)]: 'v' } }],
-  ['a metadata value of 81 characters', { Metadata: { k: 'v'.repeat(81) } }],
-  ['an address with two dots in a row', { To: 'ann..lee@b.c' }],
-  ['no sender', { From: undefined }],
-  ['no recipient', { To: ' , ' }],
-  ['51 recipients', { Cc: Array.from({ length: 50 }, (_, at) => `a${at}@example.org`).join() }],
-  ['a line break in an address', { To: 'ann@b.c\r\nBcc: x@y.z' }],
-  ['a line break in a header', { Headers: [{ Name: 'X-A', Value: 'a\r\nX-B: b' }] }],
-  ['a header that it writes itself', { Headers: [{ Name: 'Date', Value: 'now' }] }],
-  ['an empty file', { Attachments: [{ ...file, Content: '' }] }],
-  ['a file that is not base64', { Attachments: [{ ...file, Content: 'ä' }] }],
-  ['an id of an image without cid:', { Attachments: [{ ...file, ContentID: 'logo' }] }],
-  ['no body', { TextBody: '', HtmlBody: null }],
-  ['a sender of another domain', { From: 'eve@evilshop.example' }, 400],
-  ['an unknown field', { TextBdy: 'typo' }, 403],
-  ['a field of a wrong type', { Headers: [{ Name: 'a' }] }, 403],
-  ['an unknown way of tracking', { TrackLinks: 'All' }, 403],
-  ['an executable file', { Attachments: [{ ...file, Name: 'a.EXE' }] }, 411],
-  ['an unknown stream', { MessageStream: 'other' }, 1235],
-])('refuses a message with %s, by its code', async (_, fields, code = 300) => {
-  expect(await call('/email', { ...wire, ...fields })).toEqual([422, code])
+const long = 'x'.repeat(2_001)
+const fields = Object.fromEntries(Array.from('abcdefghijk', (key) => [key, '']))
+it.each<[code: number, ...messages: object[]]>([
+  [300, { Subject: long }, { From: `${long} <shop@example.com>` }, { TextBody: 'ü'.repeat(2_621_441) }],
+  [300, { Metadata: fields }, { Metadata: { [long]: 'v' } }, { Metadata: { k: long } }],
+  [300, { From: undefined }, { To: ' , ' }, { To: 'ann..lee@b.c' }, { To: 'ann@b.c\r\nBcc: x@y.z' }],
+  [300, { Cc: Array.from({ length: 50 }, (_, at) => `a${at}@example.org`).join() }, { TextBody: '' }],
+  [300, { Headers: [{ Name: 'Date', Value: 'now' }] }, { Headers: [{ Name: 'X', Value: 'a\nX-B: b' }] }],
+  [300, { Attachments: [{ ...file, Content: '' }] }, { Attachments: [{ ...file, Content: 'ä' }] }],
+  [300, { Attachments: [{ ...file, ContentID: 'logo' }] }],
+  [400, { From: 'eve@evilshop.example' }],
+  [403, { TextBdy: 'typo' }, { Headers: [{ Name: 'a' }] }, { Metadata: { n: 1 } }, { TrackLinks: 'All' }],
+  [411, { Attachments: [{ ...file, Name: 'a.EXE' }] }],
+  [1235, { MessageStream: 'other' }],
+])('refuses with code %i what the provider refuses with it: %.40j', async (code, ...messages) => {
+  for (const each of messages) expect(await call('/email', { ...wire, ...each })).toEqual([422, code])
   expect(provider.messages).toEqual([])
 })
 
@@ -51,7 +41,6 @@ it.each<[string, [status: number, code: number | undefined], ...Parameters<typeo
   ['text that is not JSON', [422, 402], '/email/batch', '['],
   ['anything but a list', [422, 403], '/email/batch', wire],
   ['501 messages', [422, 410], '/email/batch', Array.from({ length: 501 }, () => wire)],
-  ['more than 50 MB', [413, 300], '/email/batch', JSON.stringify([wire]).padEnd(50 * 1024 * 1024 + 1)],
   ['no token', [401, 10], '/email', wire, { 'x-mailer-server-token': '' }],
   ['a second token that is wrong', [401, 10], '/email', wire, { 'x-postmark-server-token': 'other' }],
   ['another type of content', [415, 409], '/email', wire, { 'content-type': 'text/plain' }],

@@ -8,7 +8,7 @@ const sent = () => JSON.parse(requests[0]?.text ?? '')
 
 const defaults = {
   ...{ tag: 'shop', replyTo: { name: 'Help', address: 'help@example.com' }, trackOpens: true },
-  ...{ headers: { 'X-Shop': 'books', Precedence: 'bulk' }, metadata: { shop: 'books', region: 'eu' } },
+  ...{ headers: { 'X-Shop': 'books', Precedence: 'bulk' }, metadata: { 'x-shop': 'books', region: 'eu' } },
   trackLinks: 'HtmlOnly',
 } as const
 const filled = {
@@ -17,47 +17,43 @@ const filled = {
   Metadata: defaults.metadata,
 }
 const own = { tag: 'order', replyTo: 'sales@example.com', trackOpens: false, trackLinks: 'None' }
+const merged = {
+  ...{ Tag: 'order', ReplyTo: 'sales@example.com', TrackOpens: false, TrackLinks: 'None' },
+  Headers: [{ Name: 'x-shop', Value: 'music' }, filled.Headers[1]],
+  Metadata: { 'x-shop': 'music', region: 'eu' },
+}
+const texts = (each: Message['headers']) => ({ headers: each, metadata: each })
+const numbered = { Headers: [{ Name: 'x-order', Value: '7' }], Metadata: { 'x-order': '7' } }
+const named = ['from', 'cc', 'bcc', 'replyTo', 'tag', 'messageStream', 'trackLinks', 'attachments']
+const absent = (value: unknown, ...more: string[]) =>
+  Object.fromEntries([...named, ...more].map((name) => [name, value]))
 
 it.each<[string, object, object, Partial<MailerOptions>?]>([
   ['the stream of the mailer', {}, { MessageStream: 'broadcast' }, { messageStream: 'broadcast' }],
   ['a single quote mark', { to: 'Ada "1 <a@b.co>' }, { To: String.raw`"Ada \"1" <a@b.co>` }],
   ['the defaults of the mailer', {}, filled, { defaults }],
   [
-    'its own fields instead of defaults, and texts merged by name',
-    { ...own, headers: { 'x-shop': 'music' }, metadata: { shop: 'music' } },
-    {
-      ...{ Tag: 'order', ReplyTo: 'sales@example.com', TrackOpens: false, TrackLinks: 'None' },
-      Headers: [{ Name: 'x-shop', Value: 'music' }, filled.Headers[1]],
-      Metadata: { shop: 'music', region: 'eu' },
-    },
+    'its own fields, and texts merged by name',
+    { ...own, ...texts({ 'x-shop': 'music' }) },
+    merged,
     { defaults },
   ],
+  ['Headers', texts(new Headers({ 'x-order': '7' })), numbered],
+  ['a Map', texts(new Map([['x-order', 7]])), numbered],
+  ['the provider’s list', texts([{ Name: 'x-order', Value: 7 }]), numbered],
+  ['numbers and null by name', texts({ 'x-order': 7, 'x-none': null }), numbered],
+  ['null fields', absent(null, 'htmlBody', 'body', 'key', 'headers', 'metadata'), filled, { defaults }],
+  [
+    'empty fields',
+    { ...absent('', 'htmlBody', 'body', 'key'), ...texts({ 'X-A': '' }) },
+    filled,
+    { defaults },
+  ],
+  ['empty lists', absent([]), filled, { defaults }],
 ])('sends a message with %s', async (_, fields, expected, options) => {
-  await mail.mailer(options).sendEmail(message(fields))
+  await mail.mailer(options).sendEmail(Object.assign(message(), fields))
   const head = { From: 'Shop <shop@example.com>', To: 'ann@example.org', Subject: 'Hello' }
   expect(sent()).toEqual({ ...head, TextBody: 'Hi Ann', MessageStream: 'outbound', ...expected })
-})
-
-it.each([null, '', []])('counts fields that are %j as absent, so that the default holds', async (none) => {
-  const names = ['from', 'cc', 'bcc', 'replyTo', 'tag', 'messageStream', 'trackLinks', 'attachments']
-  const texts = Array.isArray(none) ? [] : ['htmlBody', 'body', 'key']
-  const absent = Object.fromEntries([...names, ...texts].map((name) => [name, none]))
-  const byName =
-    none === null ? { headers: none, metadata: none } : { headers: { 'X-A': '' }, metadata: { a: '' } }
-  const mailer = mail.mailer({ defaults: { replyTo: 'help@example.com', tag: 'shop' } })
-  await mailer.sendEmail(message())
-  await mailer.sendEmail(Object.assign(message(), absent, byName))
-  expect(requests[1]?.text).toBe(requests[0]?.text)
-})
-
-it.each<[string, Message['headers']]>([
-  ['Headers', new Headers({ 'x-order': '7' })],
-  ['a Map', new Map([['x-order', 7]])],
-  ['the provider’s list', [{ Name: 'x-order', Value: 7 }]],
-  ['an object with numbers and null', { 'x-order': 7, 'x-none': null }],
-])('takes headers and metadata as %s', async (_, texts) => {
-  await mail.mailer().sendEmail(message({ headers: texts, metadata: texts }))
-  expect(sent()).toMatchObject({ Metadata: { 'x-order': '7' }, Headers: [{ Name: 'x-order', Value: '7' }] })
 })
 
 it('sends the headers that mailers set themselves, and does not change the message', async () => {
@@ -95,48 +91,52 @@ type Row = [what: string, fields: object, paths: string[]]
 
 const controls = ['\r\nBcc: e@b.co', '\u0000', '\u0085', '\u009b', '\u2028', '\u2029'].map((text): Row => {
   const lines = { subject: `a${text}`, tag: `a${text}`, messageStream: `a${text}` }
-  const texts = { headers: { 'X-A': text, [text]: '7' }, metadata: { order: text, [text]: '7' } }
+  const byName = { headers: { 'X-A': text, [text]: '7' }, metadata: { order: text, [text]: '7' } }
   const attachments = [{ name: text, content: 'SGk=', contentType: 'a/b' }]
   const places = ['to', ...Object.keys(lines), 'headers.X-A', 'headers', 'metadata.order', 'metadata']
-  const fields = { ...lines, ...texts, to: { name: text, address: 'a@b.co' }, attachments }
+  const fields = { ...lines, ...byName, to: { name: text, address: 'a@b.co' }, attachments }
   return [`the control character ${JSON.stringify(text)}`, fields, [...places, 'attachments[0].name']]
 })
 const reserved = [
   ...['BCC', 'Cc', 'To', 'From', 'Sender', 'Reply-To', 'Subject', 'Date', 'MIME-Version', 'Content-Type'],
   ...['content-id', 'Return-Path', 'Received-SPF', 'Apparently-To', 'Delivered-To', 'X-Original-To'],
   ...['X-Envelope-From', 'DKIM-Signature', 'Authentication-Results', 'ARC-Seal', 'Resent-Bcc'],
-].map((name): Row => [`the header ${name}`, { headers: { [name]: 'secret-words' } }, [`headers.${name}`]])
+]
 
 it.each<Row>([
   ['no recipient, subject and body', { to: [], subject: '', textBody: '' }, ['to', 'subject', 'htmlBody']],
-  ['an empty recipient', { to: '', cc: ['a@b.c', ''] }, ['to', 'cc[1]']],
-  ['two recipients in one text', { to: 'ann@example.org, eve@example.org' }, ['to']],
-  ['an invalid recipient in a list', { to: ['ann@example.org', 'secret-words'] }, ['to[1]']],
-  ['a name without an address', { bcc: 'Ann <>', from: 'Shop' }, ['bcc', 'from']],
+  ['a name without an address', { to: '', bcc: 'Ann <>', from: 'Shop' }, ['to', 'bcc', 'from']],
   ['two HTML bodies', { body: '<p>a</p>', htmlBody: '<p>b</p>' }, ['body']],
   ['51 recipients', { to: many, cc: 'b@example.org', bcc: 'c@example.org' }, ['to']],
   ['more than 10 MB', { textBody: 'secret-words'.repeat(900_000) }, ['']],
-  ...[...controls, ...reserved],
+  ...controls,
+  [
+    'reserved headers',
+    texts(reserved.map((Name) => ({ Name, Value: 'x' }))),
+    reserved.map((name) => `headers.${name}`),
+  ],
   ['a header twice', { headers: { 'X-Order': 'a', 'x-order': 'b' } }, ['headers.x-order']],
   ['an endless name', { to: `${'‹'.repeat(999)} <ann@example.org>` }, ['to']],
   // Callers without types send anything.
   ['addresses that are none', { to: [7, { email: 'a@b.co' }], from: ['a@b.c'] }, ['to[0]', 'to[1]', 'from']],
-  ['lines that are no text', { subject: 7, tag: ['a'] }, ['subject', 'tag']],
-  ['values of wrong types', { trackOpens: 'yes', trackLinks: 'All' }, ['trackOpens', 'trackLinks']],
-  ['a body that is an object', { textBody: {} }, ['textBody']],
   [
-    'numbers that are none',
-    { metadata: { n: Number.NaN, i: 1 / 0 }, key: 0 / 0 },
-    ['metadata.n', 'metadata.i', 'key'],
+    'lines and bodies of other types',
+    { subject: 7, tag: ['a'], textBody: {} },
+    ['subject', 'tag', 'textBody'],
   ],
+  [
+    'values of wrong types',
+    { trackOpens: 'yes', trackLinks: 'All', key: true },
+    ['trackOpens', 'trackLinks', 'key'],
+  ],
+  ['numbers that are none', { metadata: { n: Number.NaN }, key: 0 / 0 }, ['metadata.n', 'key']],
   ['headers that are texts', { headers: ['X-A: b'], metadata: { order: 7n } }, ['headers', 'metadata.order']],
   ['a circle in metadata', { metadata: circle }, ['metadata.self']],
-  ['metadata that throws', { metadata: throwing }, ['']],
-  ['files that are texts', { attachments: 'a.txt' }, ['attachments']],
   ['an address with an unknown field', { cc: { address: 'a@example.org', nme: 'A' } }, ['cc']],
+  ['files that are texts', { attachments: 'a.txt' }, ['attachments']],
   ['a file that is a text', { attachments: ['a.txt'] }, ['attachments[0]']],
   ['a file that throws', { attachments: [throwing] }, ['attachments[0]']],
-  ['a key that is none', { key: true }, ['key']],
+  ['metadata that throws', { metadata: throwing }, ['']],
   ['a getter that throws', Object.defineProperty({}, 'subject', { get: fail }), ['']],
 ])('does not send a message with %s, and names only the place', async (_, fields, paths) => {
   const whole = Object.defineProperties(message(), Object.getOwnPropertyDescriptors(fields))
@@ -178,15 +178,16 @@ it('sends to 50 recipients 10 MB, and refuses one more byte', async () => {
   expect([error.code, requests.length]).toEqual(['invalid_arguments', 2])
 })
 
+const one = 'expected one address'
 it.each([
-  ['letters before the @', 'žofie@example.org', 'only ASCII'],
-  ['letters in its domain', 'a@bücher.example', 'punycode'],
-  ['a percent sign in its domain', 'a@b%C3%BCcher.example', 'expected one address'],
-  ['two dots in its domain', 'a@example..org', 'expected one address'],
-  ['a hyphen before its domain', 'a@-example.org', 'expected one address'],
-  ['another one before it', 'Ada <a@example.org> <b@example.org>', 'expected one address'],
-  ['another one behind a comma', 'Ann <a@b.c>, Dan <d@e.f>', 'has several addresses'],
-])('refuses an address with %s', async (_, to, reason) => {
+  ['žofie@example.org', 'only ASCII'],
+  ['a@bücher.example', 'punycode'],
+  ['a@b%C3%BCcher.example', one],
+  ['a@example..org', one],
+  ['a@-example.org', one],
+  ['Ada <a@example.org> <b@example.org>', one],
+  ['Ann <a@b.c>, Dan <d@e.f>', 'has several addresses'],
+])('refuses the address %s, and says why', async (to, reason) => {
   const { errors } = await failureOf(mail.mailer().sendEmail(message({ to })))
   expect(errors).toEqual([{ path: 'to', message: expect.stringContaining(reason) }])
 })
@@ -195,7 +196,6 @@ const faulty = Object.fromEntries(Array.from({ length: 2_000 }, (_, at) => [`X-$
 it.each<[string, Partial<Message>]>([
   ['an address without an end', { to: 'a.'.repeat(1_000_000) }],
   ['a name of quotes', { to: `${'"\\'.repeat(500_000)} <a@b.c>@` }],
-  ['a domain of a million letters', { to: `a@${'ü'.repeat(1_000_000)}` }],
   ['a million recipients', { to: Array.from({ length: 1_000_000 }, () => 'nobody') }],
   ['a header’s name of a million letters', { headers: { ['x'.repeat(1_000_000)]: 'a' } }],
   ['2,000 faults', { headers: faulty }],
@@ -207,12 +207,12 @@ it.each<[string, Partial<Message>]>([
 it('refuses fields that no message has, and names the nearest', async () => {
   const nearest = { html: 'htmlBody', htmlBdy: 'htmlBody', reply_to: 'replyTo', stream: 'messageStream' }
   const given = { ...message(), ...nearest, quux: 'secret-words' }
-  const { code, errors } = await failureOf(mail.mailer().sendEmail(given))
   const words = Object.entries(nearest).map(([path, field]) => [path, `: the nearest is ${field}`])
   const faults = [...words, ['quux', '']].map(([path, hint]) => ({
     path,
     message: `is no field of a message${hint}`,
   }))
+  const { code, errors } = await failureOf(mail.mailer().sendEmail(given))
   expect([code, errors]).toEqual(['invalid_arguments', faults])
 })
 
@@ -227,15 +227,10 @@ it('returns the id of the mail, its recipients, and the time in UTC', async () =
   expect(Date.parse(bare.submittedAt)).not.toBeNaN()
 })
 
-it('finds the recipients that the provider left out in its words, whatever they are', async () => {
+it('names the recipients that the provider left out, as its words say', async () => {
   const left = ['Gone@example.org', 'left@example.org']
   const Message = 'Message OK, but will not deliver to: <GONE@Example.org>; Left@example.org.'
-  for (const [words, rejected] of [
-    [Message, left],
-    [' '.repeat(20_000) + Message, []],
-  ]) {
-    provider.faults.add({ status: 200, body: { ErrorCode: 0, MessageID: 'id-1', Message: words } })
-    const result = await mail.mailer().sendEmail(message({ to: ['ann@example.org', ...left] }))
-    expect(result).toMatchObject({ rejected })
-  }
+  provider.faults.add({ status: 200, body: { ErrorCode: 0, MessageID: 'id-1', Message } })
+  const result = await mail.mailer().sendEmail(message({ to: ['ann@example.org', ...left] }))
+  expect(result).toMatchObject({ rejected: left })
 })

@@ -22,14 +22,10 @@ it('sends files of every form, and images with the prefix of their id', async ()
 
 it.each<[string, object, string, string]>([
   ['a number', { content: 7 }, 'content', 'must be a Blob'],
-  ['a Buffer of JSON', { content: { type: 'Buffer', data: [1] } }, 'content', 'must be a Blob'],
   ['white space', { content: ' \n' }, 'content', 'must not be empty'],
-  ['an empty Uint8Array', { content: new Uint8Array() }, 'content', 'must not be empty'],
   ['an empty Blob', { content: new Blob([]) }, 'content', 'must not be empty'],
   ['plain text', { content: 'Hello Ada!' }, 'content', 'is not base64'],
-  ['base64 that is cut off', { content: 'aGVsbG8' }, 'content', 'is not base64'],
   ['padding in the middle', { content: 'aG=sbG8=' }, 'content', 'is not base64'],
-  ['base64 for URLs', { content: 'aGVs_G8=' }, 'content', 'is not base64'],
   ['base64 of 9 MB with a fault', { content: `${'A'.repeat(9_000_000)}%` }, 'content', 'is not base64'],
   ['no name', { name: '' }, 'name', 'is required'],
   ['a type that is no text', { contentType: 7 }, 'contentType', 'must be text'],
