@@ -29,8 +29,7 @@ const BATCH: ProviderRequest = {
   attempts: 1,
 }
 /** The answer to a message has 200 bytes, and names its recipients, with up to six bytes for a character. */
-const ANSWER = { bytes: 2_000, bytesPerCharacter: 8 }
-const SHORTEST_LIMIT = 64 * 1024
+const ANSWER = { shortest: 64 * 1024, bytes: 2_000, bytesPerCharacter: 8 }
 
 /** Makes the function that makes the calls of one batch. */
 export function createCaller(
@@ -128,7 +127,7 @@ function isAway({ code, provider }: IntegrationError): boolean {
 
 function longestAnswer({ messages }: Call): number {
   const texts = messages.flatMap(({ to, recipients }) => [to, ...recipients])
-  return SHORTEST_LIMIT + messages.length * ANSWER.bytes + texts.join().length * ANSWER.bytesPerCharacter
+  return ANSWER.shortest + messages.length * ANSWER.bytes + texts.join().length * ANSWER.bytesPerCharacter
 }
 
 function isBroken({ results }: CallOutcome): boolean {

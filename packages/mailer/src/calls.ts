@@ -27,12 +27,6 @@ interface Entry extends PlacedMessage {
   refusal?: IntegrationError
 }
 
-/** The messages that are read for the next call. */
-interface Draft {
-  entries: Entry[]
-  bytes: number
-}
-
 const MAX_MESSAGES = 500
 /** A call of a stream leaves when its first message is so old. */
 const MAX_AGE_MS = 100
@@ -102,25 +96,19 @@ export function createCutter(items: Iterable<unknown> | AsyncIterable<unknown>, 
     return 'then' in step ? Promise.resolve(step).then(take) : take(step)
   }
 
-  function add(draft: Draft, entry: Entry): void {
-    draft.entries.push(entry)
-    // With the comma after each message.
-    draft.bytes += entry.bytes + 1
-    taken = entry.index + 1
-  }
-
-  /** Reads into a call until the call is full, the source pauses, or the batch is over. */
-  async function fill(draft: Draft): Promise<void> {
-    const { entries } = draft
+  /** Reads the messages of a call until the call is full, the source pauses, or the batch is over. */
+  async function fill(): Promise<Entry[]> {
+    const entries: Entry[] = []
+    let bytes = EMPTY_BYTES
     let timer: ReturnType<typeof setTimeout> | undefined
     let interrupt = () => {}
     const onEnd = () => interrupt()
     ending.signal.addEventListener('abort', onEnd)
     try {
-      while (entries.length < MAX_MESSAGES && !ending.reason) {
+      while (entries.length < MAX_MESSAGES && (held || !ending.reason)) {
         if (entries.length % MANY === 0 && index > 0) await breathe()
-        const reading = pending ?? read()
-        let next: Entry | undefined
+        const reading = held ?? pending ?? read()
+        held = undefined
         if (reading instanceof Promise) {
           pending = reading
           // Not Promise.race: a promise that lives as long as the batch would keep a reaction for each message.
@@ -128,19 +116,19 @@ export function createCutter(items: Iterable<unknown> | AsyncIterable<unknown>, 
             interrupt = () => resolve(false)
             reading.then(() => resolve(true), reject)
           })
-          if (!isInTime) return
+          if (!isInTime) break
           pending = undefined
-          next = await reading
-        } else next = reading
-        if (next === undefined) {
-          isOver = true
-          return
         }
-        if (entries.length > 0 && draft.bytes + next.bytes > callBytes) {
+        const next = await reading
+        isOver = next === undefined
+        if (next === undefined) break
+        if (entries.length > 0 && bytes + next.bytes > callBytes) {
           held = next
-          return
+          break
         }
-        add(draft, next)
+        entries.push(next)
+        // With the comma after each message.
+        bytes += next.bytes + 1
         timer ??= setTimeout(() => interrupt(), MAX_AGE_MS)
       }
     } catch (error) {
@@ -149,6 +137,8 @@ export function createCutter(items: Iterable<unknown> | AsyncIterable<unknown>, 
       clearTimeout(timer)
       ending.signal.removeEventListener('abort', onEnd)
     }
+    taken += entries.length
+    return entries
   }
 
   /** The rest of a list fails at once when the batch has ended, and the rest of another source is not read. */
@@ -163,7 +153,7 @@ export function createCutter(items: Iterable<unknown> | AsyncIterable<unknown>, 
   }
 
   /** Takes the messages out that are refused, or that an earlier attempt recorded. */
-  async function toCall({ entries }: Draft): Promise<Call> {
+  async function toCall(entries: readonly Entry[]): Promise<Call> {
     const known = entries.flatMap(({ key }) => (key === '' ? [] : [key]))
     const found = await records?.read(known)
     const call: Call = { messages: [], json: '', bytes: EMPTY_BYTES, settled: [] }
@@ -190,15 +180,11 @@ export function createCutter(items: Iterable<unknown> | AsyncIterable<unknown>, 
      * @returns `undefined` at the end
      */
     async next(): Promise<Call | undefined> {
-      const draft: Draft = { entries: [], bytes: EMPTY_BYTES }
-      if (held) add(draft, held)
-      held = undefined
-      if (!isOver) await fill(draft)
-      const { reason } = ending
+      const entries = isOver ? [] : await fill()
       try {
-        const rest = reason && !isOver ? failRest(reason) : []
-        if (draft.entries.length + rest.length === 0) return undefined
-        const call = await toCall(draft)
+        const rest = ending.reason && !isOver ? failRest(ending.reason) : []
+        if (entries.length + rest.length === 0) return undefined
+        const call = await toCall(entries)
         call.settled = inOrder([...call.settled, ...rest])
         return call
       } catch (error) {

@@ -11,16 +11,14 @@ import { createBatchMemory } from './memory.ts'
 
 /** How the host reads responses, and how much of a batch it composes for a call, in bytes. */
 const HOST = { readJson, callBytes: 2_000_000 }
-/** The memory for the calls of all batches, and for those of one owner, in bytes. */
-const MEMORY = [24_000_000, 8_000_000] as const
 /**
- * Makes the memory of a host for the calls of its batches. A server that a deployment brings may read slowly: that must
- * not hold up calls to the host’s own provider.
+ * Makes the memory for the calls of batches: 24 MB for all, and 8 MB for one owner. A server that a deployment brings may
+ * read slowly: that must not hold up calls to the host’s own provider.
  */
-export const createHostMemory = () => ({
-  own: createBatchMemory(...MEMORY),
-  deployments: createBatchMemory(...MEMORY),
-})
+export function createHostMemory() {
+  const create = () => createBatchMemory(24_000_000, 8_000_000)
+  return { own: create(), deployments: create() }
+}
 
 /** The host’s configuration of the mailer, for all deployments. */
 export interface MailerSettings {

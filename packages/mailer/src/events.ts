@@ -90,7 +90,7 @@ function readCommon(payload: Payload, recipientName: string, timeName: string) {
     tag: text(payload, 'Tag'),
     /** The message’s `metadata`. */
     metadata: readTexts(payload.Metadata),
-    /** The payload as it came, with the fields that are not listed here. */
+    /** The payload as it came, with the fields that are not listed here, such as the program that opened a mail. */
     payload,
   }
 }
@@ -102,7 +102,6 @@ function readBounce(payload: Payload) {
     bounceId: number(payload, 'ID'),
     /** For example `HardBounce`, `SoftBounce`, `Transient` or `SpamComplaint`. */
     bounceType: text(payload, 'Type'),
-    bounceTypeCode: number(payload, 'TypeCode'),
     /** The kind of bounce in words. */
     name: text(payload, 'Name'),
     description: text(payload, 'Description'),
@@ -114,8 +113,6 @@ function readBounce(payload: Payload) {
     isInactive: payload.Inactive === true,
     /** Whether the recipient can be activated again. */
     canActivate: payload.CanActivate === true,
-    /** Whether the provider keeps the raw bounce. */
-    hasDump: payload.DumpAvailable === true,
   }
 }
 
@@ -123,36 +120,19 @@ function readDelivery(payload: Payload) {
   return { ...readCommon(payload, 'Recipient', 'DeliveredAt'), details: text(payload, 'Details') }
 }
 
-function readTracking(payload: Payload) {
-  return {
-    ...readCommon(payload, 'Recipient', 'ReceivedAt'),
-    client: readProgram(payload.Client),
-    os: readProgram(payload.OS),
-    /** For example `Desktop`, `Mobile` or `WebMail`. */
-    platform: text(payload, 'Platform'),
-    userAgent: text(payload, 'UserAgent'),
-    /** Where the recipient was, as the provider’s fields: `Country`, `City` and others. */
-    geo: readTexts(payload.Geo),
-  }
-}
-
 function readOpen(payload: Payload) {
   return {
-    ...readTracking(payload),
+    ...readCommon(payload, 'Recipient', 'ReceivedAt'),
     /** Whether this recipient opened the mail for the first time. */
     isFirst: payload.FirstOpen === true,
-    /** How long the mail was read, in seconds. */
-    readSeconds: number(payload, 'ReadSeconds'),
   }
 }
 
 function readClick(payload: Payload) {
   return {
-    ...readTracking(payload),
+    ...readCommon(payload, 'Recipient', 'ReceivedAt'),
     /** The link as the message has it. */
     link: text(payload, 'OriginalLink'),
-    /** `HTML` or `Text`. */
-    clickLocation: text(payload, 'ClickLocation'),
   }
 }
 
@@ -166,11 +146,6 @@ function readChange(payload: Payload) {
     /** `Recipient`, `Customer` or `Admin`. */
     origin: text(payload, 'Origin'),
   }
-}
-
-function readProgram(value: unknown) {
-  if (!isRecord(value)) return null
-  return { name: text(value, 'Name'), company: text(value, 'Company'), family: text(value, 'Family') }
 }
 
 function readTexts(value: unknown): Record<string, string> {

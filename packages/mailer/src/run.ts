@@ -36,14 +36,8 @@ export interface BatchOptions extends CallOptions {
   onProgress?: ((progress: BatchProgress) => unknown) | undefined
 }
 
-/** Options of a host’s batches. */
-export interface HostBatchOptions extends BatchOptions {
-  /**
-   * Makes a message of an item when its call is due. Throws an `IntegrationError` if it cannot.
-   * @default the item is the message
-   */
-  parse?: ((item: unknown) => unknown) | undefined
-}
+/** Options of a host’s batches. `parse` makes a message of an item when its call is due, or throws an `IntegrationError`. */
+export type HostBatchOptions = BatchOptions & { parse?: (item: unknown) => unknown }
 
 /** What a host needs otherwise than an SDK. */
 export interface HostOptions {

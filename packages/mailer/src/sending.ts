@@ -49,7 +49,6 @@ export async function* sendBatch(
   const cutter = createCutter(items, { ...run, ending, records, fail })
   const make = createCaller(run, { pace, ending, records })
   const counts = kept ?? { sent: 0, failed: 0, unknown: 0 }
-  let done = 0
   /** Why the first call that was not made was not. */
   let unsent: IntegrationError | undefined
   const inFlight: Promise<CallOutcome>[] = []
@@ -62,10 +61,9 @@ export async function* sendBatch(
       counts[result.status] += 1
       kept?.results.push(result)
     }
-    done += outcome.results.length
     const { sent, failed, unknown } = counts
     try {
-      await onProgress?.({ done, sent, failed, unknown })
+      await onProgress?.({ done: sent + failed + unknown, sent, failed, unknown })
     } catch (error) {
       fail(error)
     }

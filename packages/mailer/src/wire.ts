@@ -9,9 +9,8 @@ import { isRecord, readNumber, readText } from './fields.ts'
 
 /** The words about 50 recipients have 17,000 characters, and each of them is searched for. */
 const LONGEST_MESSAGE = 20_000
-/** The provider’s ids have 36 characters, and 50 addresses at most 13,000. */
+/** The provider’s ids have 36 characters. */
 const LONGEST_ID = 500
-const LONGEST_TO = 100_000
 
 /** The provider’s response for one message: accepted with an id, or refused with a code. */
 export type SendResponse =
@@ -46,7 +45,6 @@ export function readSendResponse(body: unknown): SendResponse | undefined {
   }
   const to = typeof given === 'string' ? given : ''
   if (typeof messageId !== 'string' || messageId === '' || messageId.length > LONGEST_ID) return undefined
-  if (to.length > LONGEST_TO) return undefined
   return { accepted: true, messageId, submittedAt: toUtc(time), to, message: readMessage(body) }
 }
 
@@ -85,16 +83,11 @@ function toUtc(time: unknown): string {
 /** Whether an answer names only recipients of a message, by the To header of each. One that names nobody fits every message. */
 export function isAbout(answer: { to: string }, message: { to: string }): boolean {
   const own = addressesIn(message.to)
-  return (
-    answer.to === message.to || (addressesIn(answer.to)?.every((each) => own?.includes(each) ?? true) ?? true)
-  )
+  return answer.to === message.to || addressesIn(answer.to).every((each) => own.includes(each))
 }
 
-/** The addresses in a To header; `undefined` if there is none, or if the provider writes them in another script. */
-function addressesIn(to: string): string[] | undefined {
-  const words = to
-    .toLowerCase()
-    .split(/[\s,;<>"]+/)
-    .filter((word) => word.includes('@'))
-  return words.length === 0 || words.some((word) => /[^!-~]/.test(word)) ? undefined : words
+/** The addresses in a To header, but for those that the provider writes in another script. */
+function addressesIn(to: string): string[] {
+  const words = to.toLowerCase().split(/[\s,;<>"]+/)
+  return words.filter((word) => word.includes('@') && /^[!-~]+$/.test(word))
 }

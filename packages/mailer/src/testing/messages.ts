@@ -165,10 +165,8 @@ function tooLong(field: string, limit: string): string {
   return `The '${field}' field exceeds the maximum length of ${limit}.`
 }
 
-/** Encodes the texts only if their length in characters leaves a doubt. */
 function exceeds(texts: readonly (string | null | undefined)[], limit: number): boolean {
-  const text = texts.join('')
-  return text.length * 3 > limit && new TextEncoder().encode(text).byteLength > limit
+  return new TextEncoder().encode(texts.join('')).byteLength > limit
 }
 
 const EASTERN_OFFSET_MS = 5 * 60 * 60 * 1000

@@ -6,8 +6,8 @@
  */
 import { createEmulator, createFaults, type EmulatedRequest, keepNewest } from '@org/core/emulators'
 import { type AcceptedMessage, acceptMessage, limits } from './messages.ts'
-import { invalidField, Refusal, unexplained } from './refusals.ts'
-import { defaultSettings, type MailProviderSettings } from './settings.ts'
+import { invalidField, Refusal } from './refusals.ts'
+import type { MailProviderSettings } from './settings.ts'
 
 /** A mail provider that lives in memory. */
 export type MailProvider = ReturnType<typeof createMailProvider>
@@ -26,7 +26,9 @@ const MESSAGES_KEPT = 100_000
  * ```
  */
 export function createMailProvider(overrides: Partial<MailProviderSettings> = {}) {
-  const first: MailProviderSettings = { ...defaultSettings, ...overrides }
+  const streams = ['outbound', 'broadcast']
+  const none = { senders: undefined, stats: {}, server: {} }
+  const first: MailProviderSettings = { apiTokens: ['server-token'], streams, ...none, ...overrides }
   const settings = { ...first }
   const messages: AcceptedMessage[] = []
   const inactive = new Set<string>()
@@ -79,7 +81,9 @@ export function createMailProvider(overrides: Partial<MailProviderSettings> = {}
     }
   }
 
-  const { fetch, calls } = createEmulator({ faults, handle, refusal: unexplained, details: () => ({}) })
+  /** The body of a refusal that a fault names by its status alone. */
+  const refusal = (status: number) => new Refusal(status === 401 ? 10 : 300, 'Refused.').body
+  const { fetch, calls } = createEmulator({ faults, handle, refusal, details: () => ({}) })
   return {
     /** Works as a `fetch` in process, and as a handler for {@link serve}. */
     fetch,

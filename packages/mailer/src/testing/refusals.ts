@@ -19,11 +19,6 @@ export function refuseIf(isInvalid: boolean, message: string): void {
   if (isInvalid) throw new Refusal(300, message)
 }
 
-/** The body of a refusal that a fault names by its status alone. */
-export function unexplained(status: number): Refusal['body'] {
-  return new Refusal(status === 401 ? 10 : 300, 'Refused.').body
-}
-
 /** The refusal of a field that the provider does not know, or that has the wrong type. */
 export function invalidField(path: string): Refusal {
   return new Refusal(403, `Invalid request field(s): '${path}'.`)

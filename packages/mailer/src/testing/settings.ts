@@ -17,12 +17,3 @@ export interface MailProviderSettings {
   /** Replaces fields of `GET /server`. */
   server: Readonly<Record<string, unknown>>
 }
-
-/** The settings of a provider that is made without options. */
-export const defaultSettings: MailProviderSettings = {
-  apiTokens: ['server-token'],
-  senders: undefined,
-  streams: ['outbound', 'broadcast'],
-  stats: {},
-  server: {},
-}
