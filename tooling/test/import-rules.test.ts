@@ -35,7 +35,7 @@ it('an import that breaks a rule is reported, however it is written, also on a d
     'packages/mailer/src/wire.ts': "import '@org/idp/webhook'",
     'packages/idp/src/webhook.ts': "import type { X } from '@org/platform-client'",
     'packages/mailer/src/address.ts': "await import('node:fs/promises')",
-    'packages/core/src/http/client.ts': "export { x } from 'ky'",
+    'packages/core/src/http/attempt.ts': "export { x } from 'ky'",
     'packages/idp/src/index.ts': "import './between.ts'",
     'packages/idp/src/between.ts': "import './webhook.ts'",
     'packages/mailer/src/index.ts': "import './between.ts'",
@@ -67,7 +67,7 @@ it('an import that breaks a rule is reported, however it is written, also on a d
   expect(violations.sort()).toEqual(
     [
       'circle: packages/mailer/src/one.ts → packages/mailer/src/two.ts',
-      'core: packages/core/src/http/client.ts → ky',
+      'core: packages/core/src/http/attempt.ts → ky',
       'core-contract: packages/core/src/contract/event.ts → packages/core/src/pipeline/webhook.ts',
       'core-request: packages/core/src/request/read.ts → packages/core/src/testing/index.ts',
       'core-root: packages/core/src/errors.ts → packages/core/src/contract/form.ts',

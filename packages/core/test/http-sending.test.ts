@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import type { HttpClientOptions, HttpRequest } from '@org/core/http'
+import type { ProviderClientOptions, ProviderRequest } from '@org/core/http'
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import * as z from 'zod'
 import { inFakeTime } from './fixtures.ts'
-import { runServer } from './http-server.ts'
+import { change, runServer } from './http-server.ts'
 
 const server = await runServer()
 afterEach(() => void vi.unstubAllGlobals())
@@ -22,7 +22,7 @@ const runtimes = {
   Workers: () => vi.stubGlobal('FixedLengthStream', FixedLengthStream),
 }
 const never = { kind: 'connection', effect: 'none' }
-const post: Partial<HttpRequest> = { method: 'POST', json: {}, attempts: 1 }
+const post: Partial<ProviderRequest> = { ...change, json: {}, attempts: 1 }
 
 it.each(Object.entries(runtimes))(
   'a POST on %s has its length, and leaves once if the connection breaks after it arrived',
@@ -30,9 +30,9 @@ it.each(Object.entries(runtimes))(
     enter()
     for (const body of ['1', '{"to":"Ada"}', `"${'é'.repeat(300_000)}"`]) {
       server.reset()
-      await server.request({ method: 'POST', body })
+      await server.request({ ...change, body })
       server.faults.add({ cut: 'after' })
-      expect(await server.failure({ method: 'POST', body })).toMatchObject({ effect: 'unknown' })
+      expect(await server.failure({ ...change, body })).toMatchObject({ effect: 'unknown' })
       // Not compared as text: a failure would print all of it.
       expect(server.calls.map(({ text }) => text === body)).toEqual([true, true])
       const length = String(new TextEncoder().encode(body).length)
@@ -48,7 +48,7 @@ it('a POST on Deno has a body that the runtime cannot repeat, even if it is empt
     bodies.push(body)
     return new Response('{}')
   }
-  for (const json of [undefined, {}]) await server.request({ method: 'POST', json }, { fetch })
+  for (const json of [undefined, {}]) await server.request({ ...change, json }, { fetch })
   await server.request({}, { fetch })
   expect(bodies).toEqual([expect.any(Blob), expect.any(Blob), null])
 })
@@ -67,7 +67,7 @@ it.each([
       return new Promise<never>(() => {})
     }
     const failure = await inFakeTime(() =>
-      server.failure({ ...post, json: [1, 2], attemptMs: 1_000 }, { fetch }),
+      server.failure({ ...post, json: [1, 2], timeoutMs: 1_000 }, { fetch }),
     )
     expect(failure).toMatchObject({ kind: 'timeout', effect })
   },
@@ -120,7 +120,7 @@ describe('a call that never reached the server', () => {
   const fails = () => {
     throw new TypeError('the mock has no such route')
   }
-  it.each<[string, Partial<HttpRequest>, Partial<HttpClientOptions>]>([
+  it.each<[string, Partial<ProviderRequest>, Partial<ProviderClientOptions>]>([
     ['a port that the runtime blocks', {}, { baseUrl: 'http://127.0.0.1:6000' }],
     ['a scheme that is not HTTP', {}, { baseUrl: 'ftp://127.0.0.1' }],
     ['no scheme', {}, { baseUrl: '127.0.0.1' }],

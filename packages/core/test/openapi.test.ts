@@ -34,17 +34,6 @@ describe('the OpenAPI document', () => {
       expect(JSON.stringify(schemaOf(document, name))).not.toContain('writeOnly')
   })
 
-  it('lets an optional input be blank, and keeps its marks; a required one can’t be blank', () => {
-    const token = { type: 'string', sensitive: true, environmentReference: true }
-    const region = { enum: ['eu', 'us'], default: 'eu' }
-    expect(schemaOf(document, 'GreeterInputs')).toMatchObject({
-      properties: { token: { anyOf: [token, ref('Blank')] }, region: { anyOf: [region, ref('Blank')] } },
-    })
-    const strict = toOpenApi([{ ...greeter, inputs: z.object({ name: z.string().min(1) }) }], info)
-    const properties = { name: { type: 'string', minLength: 1 } }
-    expect(schemaOf(strict, 'GreeterInputs')).toMatchObject({ properties, required: ['name'] })
-  })
-
   it('has a schema with a title as a component of that name, unless another one has it', () => {
     const documentOf = (title: string, result: z.ZodObject) => {
       const send = {

@@ -119,7 +119,7 @@ await describeReadme(home, {
   reset() {
     provider.calls.length = 0
   },
-  async run(path, code) {
+  async run(path) {
     const { createHandler, createApp, createRoute, createLambda, ...host } = await import(path)
     if (createApp) return expectWebhook(await listen(createApp(dependencies)))
     if (createRoute) return expectWebhook(createRoute(dependencies).POST)
@@ -137,7 +137,7 @@ await describeReadme(home, {
         )
       return expect(await host.findDelivery(dependencies.store, 'evt_1')).toEqual([])
     }
-    if (!createHandler) return expect(provider.calls).toHaveLength(code.includes('createHttpClient') ? 1 : 0)
+    if (!createHandler) return
     const platform = createPlatformEmulator()
     const handle = createHandler({
       platform: connectPlatform(platform.fetch),

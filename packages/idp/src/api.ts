@@ -40,7 +40,7 @@ export function connectApi(
       schema: Schema,
       options?: CallOptions,
     ): Promise<z.output<Schema>> {
-      return (await client.call(request, (body) => schema.safeParse(body).data, options)).value
+      return client.call(request, (body) => schema.safeParse(body).data, options)
     },
   }
 }

@@ -87,7 +87,7 @@ export function createCaller(
       const request = { ...BATCH, body: call.json, maxBytes: longestAnswer(call) }
       // Anything but a list leaves the outcome of the call unknown, and shuts the gate.
       const read = (body: unknown): unknown[] | undefined => (Array.isArray(body) ? body : undefined)
-      const { value } = await provider.call(request, read, { signal, deadline: until, pass })
+      const value = await provider.call(request, read, { signal, deadline: until, pass })
       return { results: readResults(value, call) }
     } catch (thrown) {
       const error = toMailError(thrown)

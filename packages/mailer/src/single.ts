@@ -56,7 +56,7 @@ export async function callProvider<Value>(
 ): Promise<Value> {
   checkOptions(options, callRules, 'options', true)
   try {
-    return (await provider.call(request, read, options)).value
+    return await provider.call(request, read, options)
   } catch (error) {
     throw toMailError(error, { recipients })
   }

@@ -1,6 +1,5 @@
 /** Forms (contract §8): what a platform needs to draw one for the inputs of a deployment, as JSON Schema alone. */
 import * as z from 'zod'
-import type { FieldError } from '../errors.ts'
 import { allowReference, FILLED, type JsonSchema, toJsonSchema } from './marks.ts'
 
 type Field = z.core.JSONSchema.BaseSchema
@@ -65,84 +64,47 @@ export function hiddenFields(inputs: z.ZodObject, values: Record<string, unknown
   return new Map(names.map((name) => [name, `${choice} ${value}`]))
 }
 
-/** Finds fields that a choice asks for ({@link asksFor}), and that the inputs do not have. */
-export function findUnknownChoices(inputs: z.ZodObject): FieldError[] {
-  const { choice, properties } = readAsking(inputs)
-  return [choice, ...Object.keys(properties)]
-    .filter((name) => name !== undefined && !(name in inputs.shape))
-    .map((name) => ({ path: 'inputs', message: `ask for “${name}”, which is no field of theirs` }))
-}
-
-interface FormField {
-  name: string
-  schema: Field
-  isRequired: boolean
-}
-
 /**
- * Reads the fields of a form in their order. Each accepts what the host accepts, as far as a schema can tell: an
- * optional text may be blank. `asked` are those that a choice asks for.
+ * Makes the schema of a form. Each field accepts what the host accepts, as far as a schema can tell: an optional text may
+ * be blank. The form hides the fields that a choice asks for, because they are in its `then` alone.
  */
-function readForm(inputs: z.ZodObject) {
+export function toFormSchema(inputs: z.ZodObject): JsonSchema {
   const schema = toJsonSchema(inputs, 'input')
   const { properties = {}, required = [] }: Field = schema
   const asking = readAsking(inputs)
-  const fields = Object.entries(properties).map(([name, whole], order): FormField => {
-    const asked = asking.properties[name]
-    const field: Field = { title: name, ...Object(whole), ...asked, order }
+  const always: Record<string, Field> = {}
+  const asked: Record<string, Field> = {}
+  for (const [order, [name, whole]] of Object.entries(properties).entries()) {
+    const words = asking.properties[name]
+    const field: Field = { title: name, ...Object(whole), ...words, order }
     if (field.environmentReference === true) allowReference(field)
-    const isRequired = (asked ? asking.required : required).includes(name)
-    if (isRequired) return { name, schema: { pattern: FILLED, ...field }, isRequired }
-    for (const limit of ['minLength', 'format']) delete field[limit]
-    if (field.pattern !== undefined) field.pattern = String.raw`^\s*$|${field.pattern}`
-    return { name, schema: field, isRequired }
-  })
-  const isAsked = ({ name }: FormField) => name in asking.properties
-  return { schema, always: fields.filter((field) => !isAsked(field)), asked: fields.filter(isAsked) }
-}
-
-/** A schema with its fields, and those that it has only with a choice. */
-function withFields(
-  schema: JsonSchema,
-  always: readonly FormField[],
-  asked: readonly FormField[],
-): JsonSchema {
-  const [properties, conditional] = [always, asked].map((fields) =>
-    Object.fromEntries(fields.map((field) => [field.name, field.schema])),
-  )
-  if (asked.length === 0) return { ...schema, properties }
+    const isRequired = (words ? asking.required : required).includes(name)
+    const fields = words ? asked : always
+    fields[name] = isRequired ? { pattern: FILLED, ...field } : orBlank(field)
+  }
+  if (Object.keys(asked).length === 0) return { ...schema, properties: always }
   // biome-ignore lint/suspicious/noThenProperty: the word is JSON Schema's.
-  return { ...schema, properties, then: { ...Object(schema.then), properties: conditional } }
+  return { ...schema, properties: always, then: { ...Object(schema.then), properties: asked } }
 }
 
-/** Makes the schema of a form. It hides the fields that a choice asks for, because they are in its `then` alone. */
-export function toFormSchema(inputs: z.ZodObject): JsonSchema {
-  const { schema, always, asked } = readForm(inputs)
-  const shown = always.map((field) => {
-    const { oneOf, default: initial } = field.schema
-    if (field.isRequired || !oneOf || initial !== undefined) return field
-    // Form libraries choose the first of several constants by themselves.
-    const options = [{ const: '', title: 'None' }, ...oneOf]
-    return { ...field, schema: { ...field.schema, oneOf: options, default: '' } }
-  })
-  return withFields(schema, shown, asked)
+function orBlank({ minLength: _, format: _format, ...field }: Field): Field {
+  const { pattern, oneOf, default: initial } = field
+  if (pattern !== undefined) field.pattern = String.raw`^\s*$|${pattern}`
+  if (!oneOf || initial !== undefined) return field
+  // Form libraries choose the first of several constants by themselves.
+  return { ...field, oneOf: [{ const: '', title: 'None' }, ...oneOf], default: '' }
 }
 
 /**
- * Makes the schema of the inputs of an event. `properties` has every field, because generators of clients read no
- * `then`: those that a choice asks for may hold any text there.
- *
- * @param blank the schema of a blank value, which each optional field may have
+ * Makes the schema of the inputs of an event: that of the form, and also the fields that a choice asks for, because
+ * generators of clients read no `then`. Without the choice, they may hold any text.
  */
-export function toInputsSchema(inputs: z.ZodObject, blank: object): JsonSchema {
-  const { schema, always, asked } = readForm(inputs)
-  const orBlank = (field: FormField): FormField => {
-    const { title = field.name, description = '', order, immutable, ...rest } = field.schema
-    const anyOf = [rest, { ...blank }]
-    return field.isRequired ? field : { ...field, schema: { title, description, order, immutable, anyOf } }
-  }
-  const open = asked.map(({ name, schema: { pattern: _, maxLength: _most, allOf: _all, ...rest } }) =>
-    orBlank({ name, schema: rest, isRequired: false }),
-  )
-  return withFields(schema, [...always.map(orBlank), ...open], asked.map(orBlank))
+export function toInputsSchema(inputs: z.ZodObject): JsonSchema {
+  const form = toFormSchema(inputs)
+  const asked: Record<string, Field> = Object(form.then).properties ?? {}
+  const open = Object.entries(asked).map(([name, field]) => {
+    const { pattern: _, maxLength: _most, allOf: _all, ...rest } = field
+    return [name, rest]
+  })
+  return { ...form, properties: { ...Object(form.properties), ...Object.fromEntries(open) } }
 }

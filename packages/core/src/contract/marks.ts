@@ -1,8 +1,6 @@
 // Marks on the fields of a schema. Redaction, the manifest and the OpenAPI document read them, as JSON Schema.
 
 import * as z from 'zod'
-import type { FieldError } from '../errors.ts'
-import { faultsThat, refuseFaults } from '../problem.ts'
 
 /**
  * Marks a value as secret: logs, problems and recorded responses leave it out, and outputs list it as sensitive. It is a
@@ -84,9 +82,15 @@ function* placesIn(place: Place): Generator<Place> {
 
 const nameOf = ({ path }: Place) => path.join('.')
 
-/** Where the values of a schema can be texts: the path is empty if these are the values themselves. */
-const textsIn = (schema: Place['schema']) =>
-  [...placesIn({ schema, path: [] })].filter(({ schema: { type, anyOf, oneOf, allOf } }) =>
+const isMarked = ({ schema }: Pick<Place, 'schema'>) =>
+  schema.writeOnly === true || schema.environmentReference === true
+
+const keyOf = (place: Place) =>
+  [nameOf(place), place.schema.writeOnly, place.schema.environmentReference].join()
+
+/** Whether the values of a schema are or hold texts. */
+const holdsTexts = (schema: Place['schema']) =>
+  [...placesIn({ schema, path: [] })].some(({ schema: { type, anyOf, oneOf, allOf } }) =>
     type === undefined ? !(anyOf ?? oneOf ?? allOf) : type === 'string',
   )
 
@@ -105,7 +109,6 @@ function createFinder(mark: string): (schema: z.ZodType) => readonly string[] {
   return (schema) => {
     const found = known.get(schema)
     if (found) return found
-    refuseFaults('A schema', findHiddenMarks(schema))
     const marked = placesOf(schema, 'input').filter((place) => place.schema[mark] === true)
     const paths = [...new Set(marked.map(nameOf))]
     known.set(schema, paths)
@@ -113,56 +116,35 @@ function createFinder(mark: string): (schema: z.ZodType) => readonly string[] {
   }
 }
 
-/** Finds marks that have no effect: core looks for the values at one path, before and after each transform. */
-function findHiddenMarks(schema: z.ZodType): FieldError[] {
-  const sides = [placesOf(schema, 'input'), placesOf(schema, 'output')]
-  return ['writeOnly', 'environmentReference'].flatMap((mark) => {
-    const marked = sides.map((places) => places.filter((place) => place.schema[mark] === true))
-    const byPath = new Map(marked.flat().map((place) => [nameOf(place), place]))
-    return [...byPath].flatMap(([path, place]) => {
-      const misnamed = place.path.find((name) => name !== '*' && /[.*]/.test(name))
-      const isLost = !marked.every((side) => side.some((other) => nameOf(other) === path))
-      return faultsThat(
-        [misnamed !== undefined, path, `has the name “${misnamed}”, and no path can have a “.” or “*”`],
-        [isLost, path, 'is marked within a transform, where its values are not found: mark the transform'],
-      )
-    })
-  })
-}
-
-/** Finds marks of a schema that have no effect, and values that no JSON Schema describes in one place. */
-export function findSchemaFaults(base: string, schema: z.ZodType, io: Direction): FieldError[] {
-  const others = placesOf(schema, io).flatMap((place) => {
-    const { unrepresentable: type, $ref, environmentReference, propertyNames, writeOnly } = place.schema
-    const path = nameOf(place)
-    const texts = textsIn(place.schema).map(nameOf)
-    const isMisplaced = environmentReference === true && base !== 'inputs'
-    const key = Object(propertyNames)
-    return faultsThat(
-      [isMisplaced, path, 'is marked with environmentReference(), which has an effect in inputs alone'],
-      [writeOnly === true && texts.length === 0, path, 'is marked with secret(), and core finds texts alone'],
-      [
-        environmentReference === true && !texts.includes(''),
-        path,
-        'is marked with environmentReference(), and is no text',
-      ],
-      [key.writeOnly || key.environmentReference, path, 'has marked keys, and core looks at values alone'],
-      [
-        type !== undefined,
-        path,
-        `is a ${type}, which JSON Schema does not describe: declare what the JSON holds`,
-      ],
-      [
-        $ref !== undefined,
-        path,
+/** Finds secrets of a schema that core would not find in data, and values that no JSON Schema describes in one place. */
+export function findSchemaFaults(schema: z.ZodType, io: Direction): { path: string[]; message: string }[] {
+  const places = { input: placesOf(schema, 'input'), output: placesOf(schema, 'output') }
+  const faults: { path: string[]; message: string }[] = []
+  const refuse = ({ path }: Place, message: string) => void faults.push({ path: [...path], message })
+  // Core looks for the values at one path, before and after each transform.
+  const marks = Object.values(places).map(
+    (side) => new Map(side.filter(isMarked).map((at) => [keyOf(at), at])),
+  )
+  for (const [key, place] of marks.flatMap((side) => [...side]))
+    if (!marks.every((side) => side.has(key)))
+      refuse(place, 'is marked within a transform, where its values are not found: mark the transform')
+  for (const place of places[io]) {
+    const { unrepresentable: type, $ref, propertyNames, writeOnly } = place.schema
+    const misnamed = isMarked(place) && place.path.find((name) => name !== '*' && /[.*]/.test(name))
+    if (misnamed) refuse(place, `has the name “${misnamed}”, and no path can have a “.” or “*”`)
+    if (writeOnly === true && !holdsTexts(place.schema))
+      refuse(place, 'is marked with secret(), and core finds texts alone')
+    if (propertyNames && isMarked({ schema: propertyNames }))
+      refuse(place, 'has marked keys, and core looks at values alone')
+    if (type !== undefined)
+      refuse(place, `is a ${type}, which JSON Schema does not describe: declare what the JSON holds`)
+    if ($ref !== undefined)
+      refuse(
+        place,
         'contains itself or has an id, which the OpenAPI document cannot have: z.unknown() describes any JSON',
-      ],
-    )
-  })
-  return [...findHiddenMarks(schema), ...others].map(({ path, message }) => ({
-    path: path === '' ? base : `${base}.${path}`,
-    message,
-  }))
+      )
+  }
+  return faults
 }
 
 /** The names of the outputs that are secrets or hold some. */

@@ -1,7 +1,7 @@
 /** The gate of an account at a provider (contract §2): an outage makes unknown only what had left before it was noticed. */
 import type { Gate, GateLimits } from '../contract/gate.ts'
 import { IntegrationError } from '../errors.ts'
-import { LONGEST_TIMER_MS, pause } from './client.ts'
+import { LONGEST_TIMER_MS, pause } from './attempt.ts'
 
 /** At most one probe of an account in this time, in milliseconds. */
 const PROBE_EVERY_MS = 1_000

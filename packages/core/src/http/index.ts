@@ -8,28 +8,18 @@ export { breathe } from '../breathe.ts'
 export type { Gate, GateLimits, Pass } from '../contract/gate.ts'
 export { readJson } from '../json.ts'
 export { maskAddresses } from '../log.ts'
-export {
-  createHttpClient,
-  type HttpClient,
-  type HttpClientOptions,
-  type HttpRequest,
-  pause,
-} from './client.ts'
+export { pause } from './attempt.ts'
 export { createGate } from './gate.ts'
 export {
   type CallOptions,
   createProviderClient,
-  type Provider,
   type ProviderClient,
   type ProviderClientOptions,
   type ProviderRequest,
-  type ProviderWords,
-  unknownOutcome,
 } from './provider-client.ts'
+export { type Provider, type ProviderWords, unknownOutcome } from './provider-error.ts'
 export {
   HttpFailure,
-  type HttpFailureKind,
-  type HttpResponse,
   type JsonReader,
   readResponse,
   toHttpFailure,

@@ -7,7 +7,6 @@ const MAX_VALUES = 20_000
 /** A 2xx response. */
 export interface HttpResponse {
   status: number
-  headers: Headers
   /** The parsed JSON; `undefined` if the body is empty. */
   body: unknown
 }
@@ -41,7 +40,7 @@ export async function readResponse(
   response: Response,
   { readJson, maxBytes, maxValues = MAX_VALUES, isOwnForm = () => false }: ReadingOptions,
 ): Promise<HttpResponse> {
-  const { status, headers } = response
+  const { status } = response
   // A refusal is a refusal, also if its words never come.
   const text = await readText(response, maxBytes).catch((error: unknown) => {
     if (response.ok) throw error
@@ -54,7 +53,7 @@ export async function readResponse(
     throw new HttpFailure('malformed', message, { effect: 'unknown', status })
   }
   if (parsed.excess !== undefined) throw tooLarge(status, parsed.excess)
-  return { status, headers, body: parsed.value }
+  return { status, body: parsed.value }
 }
 
 /** The failure of a response whose status is not 2xx. */

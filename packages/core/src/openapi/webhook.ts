@@ -45,8 +45,7 @@ export function describeWebhook(definition: IntegrationDefinition, { add }: Comp
     }
     const { deployment, download } = Object(toJsonSchema(eventSchemas[name], 'input').properties)
     if (name === 'DEPLOYMENT_CREATED') {
-      const blank = { description: 'An empty field of a form, which counts as absent.', enum: ['', null] }
-      const form = add(`${prefix}Inputs`, toInputsSchema(inputs, add('Blank', blank)))
+      const form = add(`${prefix}Inputs`, toInputsSchema(inputs))
       const own = { ...form, description: 'If absent, the host reads them from the platform.' }
       return { deployment: add(`${prefix}Deployment`, extend(deployment, { inputs: own })) }
     }

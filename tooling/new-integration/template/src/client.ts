@@ -48,14 +48,11 @@ export function createExampleServiceClient(options: ExampleServiceClientOptions)
     headers: { authorization: `Bearer ${apiToken}` },
   })
 
-  async function call<Schema extends z.ZodType>(
+  const call = <Schema extends z.ZodType>(
     request: ProviderRequest,
     schema: Schema,
     callOptions: CallOptions = {},
-  ): Promise<z.output<Schema>> {
-    const { value } = await provider.call(request, (body) => schema.safeParse(body).data, callOptions)
-    return value
-  }
+  ): Promise<z.output<Schema>> => provider.call(request, (body) => schema.safeParse(body).data, callOptions)
 
   return {
     createItem({ name }, options) {

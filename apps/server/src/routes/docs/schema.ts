@@ -47,8 +47,7 @@ export function fieldsOf(
   return Object.entries(properties).flatMap(([name, reference]) => {
     const { anyOf = [], ...rest } = find(reference)
     const path = `${within}${name}`
-    // A form may leave an optional field blank; the page does not say so at each.
-    const choices = anyOf.filter((choice) => nameOf(choice) !== 'Blank').map(find)
+    const choices = anyOf.map(find)
     const [only, ...others] = choices.filter(({ type }) => type !== 'null')
     const bare = others.length === 0 ? { ...only, ...rest } : rest
     const field = choices.length > 1 ? { ...bare, anyOf: choices } : bare

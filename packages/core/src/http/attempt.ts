@@ -1,3 +1,4 @@
+/** One attempt of a call: a URL, a body that leaves once, and a time limit. */
 import { nextTurn } from '../breathe.ts'
 import { isIntegrationError } from '../errors.ts'
 import {
@@ -9,8 +10,8 @@ import {
   toHttpFailure,
 } from './response.ts'
 
-/** Options of {@link createHttpClient}. */
-export interface HttpClientOptions {
+/** Where a client sends its requests, and how. */
+export interface Connection {
   /** Every request goes below this URL. */
   baseUrl: string
   /** Sent with every request. */
@@ -19,15 +20,6 @@ export interface HttpClientOptions {
   readJson: JsonReader
   /** @default globalThis.fetch */
   fetch?: typeof fetch | undefined
-  /**
-   * Whether the body of a failure is one that the server itself sends, and not a gateway in front of it. Then a 408, 425
-   * or 503 says that the call had no effect. By default, none is.
-   */
-  isOwnForm?: ((body: unknown) => boolean) | undefined
-  /** Reads what a failure means before a retry. One that is not `retryable` is final, whatever its status. */
-  readFailure?: ((failure: HttpFailure) => unknown) | undefined
-  /** Waits between two attempts, by default with a timer that the signal ends early. */
-  wait?: ((milliseconds: number, signal: AbortSignal) => Promise<void>) | undefined
 }
 
 /** One request. */
@@ -42,92 +34,58 @@ export interface HttpRequest {
   /** The body as text, instead of `json`: JSON, unless `headers` have another `content-type`. */
   body?: string | undefined
   headers?: Record<string, string> | undefined
-  /** Ends the call at once. */
-  signal?: AbortSignal | undefined
-  /** When all attempts must be over, in milliseconds since 1970; 30 seconds from now by default. */
-  deadline?: number | undefined
-  /** Longest time for one attempt; 10,000 by default. */
-  attemptMs?: number | undefined
-  /** Attempts in all, the first included; 3 by default. */
-  attempts?: number | undefined
-  /** Whether sending it twice is harmless; by default it is for GET, PUT and DELETE. */
-  repeatable?: boolean | undefined
   /** Longest response after decompression; 1 MiB by default. */
   maxBytes?: number | undefined
-  /** Marks the read of a gate for the transport, whose circuits let it pass. */
-  isProbe?: boolean | undefined
-  /** Throws if the request must not leave any more. A transport that can calls it again, right before the first byte. */
-  beforeSend?: (() => void) | undefined
   /** Most values in the JSON of a response, keys not counted; 20,000 by default. */
   maxValues?: number | undefined
 }
 
-/** Sends requests below one base URL. */
-export type HttpClient = (request: HttpRequest) => Promise<HttpResponse>
+/** When an attempt must not leave any more, and when it ends. */
+export interface AttemptLimits {
+  /** Ends the attempt at once. */
+  signal: AbortSignal | undefined
+  /** When all attempts must be over, in milliseconds since 1970. */
+  deadline: number
+  /** Longest time for this one, in milliseconds. */
+  attemptMs: number
+  /** Marks the read of a gate for the transport, whose circuits let it pass. */
+  isProbe?: boolean | undefined
+  /** Throws if the request must not leave any more. A transport that can calls it again, right before the first byte. */
+  beforeSend?: (() => void) | undefined
+}
 
-const DEFAULT_DEADLINE_MS = 30_000
-/** No attempt of a call that must not be sent twice begins so late, in milliseconds. */
-const LONGEST_RESERVE_MS = 2_000
-const RETRYABLE_STATUS = new Set([408, 425, 429, 500, 502, 503, 504])
-const FIRST_BACKOFF_MS = 200
-const LONGEST_BACKOFF_MS = 2_000
 const DEFAULT_MAX_BYTES = 1024 * 1024
 /** The longest time that a timer takes; a longer one would fire at once. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /**
- * Makes a client for one base URL. It follows no redirect, and retries by the rules of `isRetryable` while the
- * deadline allows. A `Retry-After` beyond the deadline ends the call at once, so that the caller can pass it on.
+ * Sends a request once, and follows no redirect.
  *
- * @returns a function that resolves with a 2xx response
+ * @returns a 2xx response
  * @throws {HttpFailure} for everything else
  */
-export function createHttpClient(options: HttpClientOptions): HttpClient {
-  const { wait = pause } = options
-  return async (request) => {
-    const { attempts = 3, deadline = Date.now() + DEFAULT_DEADLINE_MS } = request
-    const repeatable = request.repeatable ?? (request.method !== 'POST' && request.method !== 'PATCH')
-    // An attempt that its deadline cuts has an unknown outcome.
-    const reserveMs = repeatable ? 0 : Math.min(LONGEST_RESERVE_MS, (deadline - Date.now()) / 3)
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await attemptOnce(options, { ...request, deadline, repeatable })
-      } catch (error) {
-        if (!(error instanceof HttpFailure) || attempt >= attempts) throw error
-        const isFinal = Object(options.readFailure?.(error)).retryable === false
-        if (isFinal || !isRetryable(error, repeatable)) throw error
-        const delay = error.retryAfter === undefined ? backoff(attempt) : error.retryAfter * 1000
-        if (Date.now() + delay + reserveMs >= deadline) throw error
-        const remaining = Math.ceil(Math.min(deadline - Date.now(), LONGEST_TIMER_MS))
-        await wait(delay, request.signal ?? AbortSignal.timeout(remaining))
-        if (request.signal?.aborted) throw interrupted(request.signal, error.effect)
-      }
-    }
-  }
-}
-
-async function attemptOnce(
-  options: HttpClientOptions,
-  request: HttpRequest & { deadline: number; repeatable: boolean },
+export async function attempt(
+  connection: Connection & { isOwnForm: (body: unknown) => boolean },
+  request: HttpRequest,
+  { signal: caller, deadline, attemptMs, isProbe, beforeSend }: AttemptLimits,
 ): Promise<HttpResponse> {
-  const { signal: caller, deadline, attemptMs = 10_000, maxBytes = DEFAULT_MAX_BYTES } = request
   const limitMs = Math.min(attemptMs, deadline - Date.now(), LONGEST_TIMER_MS)
   if (limitMs <= 0)
     throw new HttpFailure('timeout', 'The deadline passed before the call began.', { effect: 'none' })
-  const url = toUrl(options.baseUrl, request)
+  const url = toUrl(connection.baseUrl, request)
   const text = request.json === undefined ? request.body : JSON.stringify(request.json)
   const { body, headers: length, isWithheld } = toBody(request.method, text)
   const headers = {
     accept: 'application/json',
     ...(text !== undefined && { 'content-type': 'application/json' }),
-    ...options.headers,
+    ...connection.headers,
     ...request.headers,
     ...length,
   }
   const fault = findFault(url, request.path, headers)
   if (fault) throw new HttpFailure('connection', fault, { effect: 'none' })
   if (caller?.aborted) throw interrupted(caller, 'none')
-  request.beforeSend?.()
+  beforeSend?.()
 
   const controller = new AbortController()
   const end = () => controller.abort(caller?.reason)
@@ -141,22 +99,23 @@ async function attemptOnce(
   let status: number | undefined
   let sending: Promise<Response> | undefined
   try {
-    const init: RequestInit & { duplex?: 'half' } & Pick<HttpRequest, 'isProbe' | 'beforeSend'> = {
+    const init: RequestInit & { duplex?: 'half' } & Pick<AttemptLimits, 'isProbe' | 'beforeSend'> = {
       method: request.method,
       headers,
       body,
       ...(length && { duplex: 'half' }),
-      ...(request.isProbe && { isProbe: true }),
-      ...(request.beforeSend && { beforeSend: request.beforeSend }),
+      ...(isProbe && { isProbe }),
+      ...(beforeSend && { beforeSend }),
       redirect: 'manual',
       signal: controller.signal,
     }
     // Not a Request: on Node it is copied through a stream, which takes a third of the time of a call.
-    sending = (options.fetch ?? fetch)(url, init)
+    sending = (connection.fetch ?? fetch)(url, init)
     const response = await inTime(sending, controller.signal)
     status = response.status
-    const { readJson, isOwnForm } = options
-    return await readResponse(response, { readJson, maxBytes, maxValues: request.maxValues, isOwnForm })
+    const { readJson, isOwnForm } = connection
+    const { maxBytes = DEFAULT_MAX_BYTES, maxValues } = request
+    return await readResponse(response, { readJson, maxBytes, maxValues, isOwnForm })
   } catch (error) {
     // An injected fetch may have decided that the call must not leave. The caller's reason to end it says nothing of that.
     if (isIntegrationError(error) && error !== controller.signal.reason) throw error
@@ -213,26 +172,6 @@ export function pause(milliseconds: number, signal: AbortSignal): Promise<void> 
     if (signal.aborted) done()
     else signal.addEventListener('abort', done)
   })
-}
-
-/**
- * Whether a failed attempt may be repeated: nothing can have happened, or repeating is harmless.
- *
- * @param repeatable whether sending the request twice is harmless
- */
-function isRetryable(failure: HttpFailure, repeatable: boolean): boolean {
-  if (failure.kind === 'aborted' || failure.kind === 'too_large') return false
-  if (failure.kind === 'status' && !RETRYABLE_STATUS.has(failure.status ?? 0)) return false
-  return repeatable || failure.effect === 'none'
-}
-
-/**
- * The wait before the next attempt, in milliseconds: exponential, with full jitter.
- *
- * @param attempt the number of the attempt that failed, from 1
- */
-function backoff(attempt: number): number {
-  return Math.random() * Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** attempt)
 }
 
 /** A body for `fetch`. */
