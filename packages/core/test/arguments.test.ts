@@ -16,6 +16,7 @@ const entry = z.string().refine(() => {
   return true
 })
 const megabyte = 1024 * 1024
+const MEGABYTES_10 = 10 * megabyte
 const counter = defineIntegration({
   ...bare,
   events: ['FUNCTION_CALL'],
@@ -28,10 +29,7 @@ const counter = defineIntegration({
         list: z.union([entry, z.array(entry)]),
         few: z.array(entry).max(50).optional(),
         many: z.array(parsedByFunction(z.unknown())).optional(),
-        body: z
-          .string()
-          .max(10 * megabyte)
-          .optional(),
+        body: z.string().max(MEGABYTES_10).optional(),
         data: z.record(z.string(), z.unknown()).optional(),
         kind: z.enum(['plain', 'rich']).optional(),
         email: z.email().optional(),
@@ -85,13 +83,8 @@ describe('the arguments of a call', () => {
 
   it('are never quoted, because they may be secrets', async () => {
     const canary = 'canary-5d1f'
-    const { body } = await count({
-      few: canary,
-      kind: canary,
-      email: canary,
-      data: canary,
-      files: [{ name: canary }],
-    })
+    const texts = { few: canary, kind: canary, email: canary, data: canary }
+    const { body } = await count({ ...texts, files: [{ name: canary }] })
     expect(Object(body).errors).toHaveLength(5)
     expect(JSON.stringify(body)).not.toContain(canary)
   })
@@ -104,11 +97,8 @@ describe('the arguments of a call', () => {
     expect(errors.at(-1)).toEqual({ path: '', message: 'and 4852 more' })
     expect(JSON.stringify(errors).match(/the nearest name/g)?.length).toBeLessThanOrEqual(5)
     expect(detail).toContain('and 4901 more')
-    const { body: long } = await count({
-      ['x'.repeat(megabyte)]: 0,
-      data: { ['y'.repeat(megabyte)]: repeat(10_001, 0) },
-    })
-    expect(JSON.stringify(long).length).toBeLessThan(2_000)
+    const long = { ['x'.repeat(megabyte)]: 0, data: { ['y'.repeat(megabyte)]: repeat(10_001, 0) } }
+    expect(JSON.stringify((await count(long)).body).length).toBeLessThan(2_000)
   })
 })
 
@@ -135,9 +125,7 @@ describe('the inputs of a deployment', () => {
 it.each([
   ['createuser', '; the nearest name is “createUser”'],
   ['sned', '; the nearest name is “send”'],
-  ['create', '; the nearest name is “createUser”'],
   ['users', '; the nearest name is “listUsers”'],
-  ['', ''],
   ['deleteOrganization', ''],
   ['x'.repeat(100_000), ''],
 ])('the suggestion for “%s” is “%s”', (given, words) => {

@@ -13,10 +13,8 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** The arguments of createItem, and a call with the shared account. */
+/** The arguments of createItem. */
 const itemArguments = "functionArguments({ name: z.string().min(1).describe('The item’s name.') })"
-const sharedClient =
-  "createExampleServiceClient({ apiToken: settings.shared?.apiToken ?? '', baseUrl: settings.baseUrl, fetch: context.fetch })"
 const address = 'address: z.strictObject({ city: z.string(), zip: z.string() }).optional()'
 
 /** Each mistake with its edits, the promise that it breaks, and the words of the failure. */
@@ -91,11 +89,6 @@ an argument that nobody uses
   ^sends every argument of createItem
   createItem declares the argument “scheduledAt”
 
-metrics that use the shared account for a deployment with its own
-  deployment.ts: (await connect(context, settings)).countItems ⇒ ${sharedClient}.countItems
-  ^uses the credentials of the deployment
-  METRIC_UPDATE of a deployment .* GET https:\/\/example\.test\/items\/count
-
 a deployment without outputs that uses the shared account
   connection.ts: : fromInputs(await deployment.inputs(exampleService.inputs), settings) ⇒ : sharedConnection(settings)
   ^uses the credentials of the deployment
@@ -105,11 +98,6 @@ an argument with a pattern, and no example
   integration.ts: ${itemArguments} ⇒ functionArguments({ name: z.string().min(1), from: z.string().regex(/^\+[1-9][0-9]+$/).optional() })
   ^sends every argument of createItem
   knows no valid value for “from”, an argument of createItem: give it one in the contract
-
-an argument of at least five characters that nobody uses
-  integration.ts: ${itemArguments} ⇒ functionArguments({ name: z.string().min(1), note: z.string().min(5).optional() })
-  ^sends every argument of createItem
-  createItem declares the argument “note”
 
 a field of an object that nobody uses
   integration.ts: ${itemArguments} ⇒ functionArguments({ name: z.string().min(1), ${address} })
@@ -138,21 +126,11 @@ a refusal that a function with an effect catches
   ^reports that the provider refuses createItem
   createItem had no effect: .* the response is 200: {"result":{"id":"","name":""}}
 
-an error of no known kind
-  functions.ts: getItem: async ({ itemId }, context) => ⇒ getItem: async ({ itemId }, context) => itemId ? Promise.reject(new Error('no item')) :
-  ^runs getItem with the example
-  getItem succeeds with the example of its contract, but the response is 500: internal_error .*no item
-
 a credential within an output, in base64, and not marked
   integration.ts: apiUrl: z.string() ⇒ connection: z.object({ uri: z.string() }), apiUrl: z.string()
   deployment.ts: return { apiToken ⇒ return { connection: { uri: 'Basic ' + btoa('x:' + connection.apiToken) }, apiToken
   ^marks every input and output as a secret that holds a credential
   output “connection\.uri” holds a credential
-
-a password in a list of arguments, and not marked
-  integration.ts: ${itemArguments} ⇒ functionArguments({ name: z.string(), users: z.array(z.object({ password: z.string() })).optional() })
-  ^marks every field as a secret that is named like one
-  “password” in the arguments of createItem .* secret\(\)
 `
 
 const mistakes = table

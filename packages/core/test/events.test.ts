@@ -11,7 +11,6 @@ import {
   greet,
   inFakeTime,
   outputs,
-  type ProviderCall,
   post,
 } from './fixtures.ts'
 
@@ -50,14 +49,8 @@ describe('an event', () => {
   it('makes no callback without a deployment', async () => {
     const { handle, platform } = createHost()
     const download = { name: 'DOWNLOAD_STARTED', download: { id: 'dl_1' } }
-    for (const event of [
-      { name: 'HEALTH_CHECK' },
-      { name: 'METRIC_UPDATE' },
-      download,
-      greet,
-      calling('count'),
-    ])
-      expect((await deliver(handle, event)).status).toBe(200)
+    const reading = [{ name: 'HEALTH_CHECK' }, { name: 'METRIC_UPDATE' }, download, calling('count')]
+    for (const event of [...reading, greet]) expect((await deliver(handle, event)).status).toBe(200)
     expect((await deliver(handle, calling('nothing'), { id: 'evt_1' })).status).toBe(404)
     expect(platform.calls).toEqual([])
   })
@@ -81,26 +74,24 @@ describe('an event', () => {
   )
 })
 
-describe('the idempotency key of a callback', () => {
-  it('is made of the id in the body if the header is empty', async () => {
-    const { handle, platform } = createHost()
-    await post(handle, JSON.stringify({ ...deleted, id: 'evt_2' }), { 'webhook-id': '' })
-    expect(platform.calls[0]?.idempotencyKey).toMatch(/^evt_2:status-stopped\./)
-  })
+it('the id in the body counts if the header is empty', async () => {
+  const { handle, platform } = createHost()
+  await post(handle, JSON.stringify({ ...deleted, id: 'evt_2' }), { 'webhook-id': '' })
+  expect(platform.calls[0]?.idempotencyKey).toMatch(/^evt_2:status-stopped\./)
+})
 
-  it('is a new one for each try of a delivery, so that the platform accepts the log of all', async () => {
-    const { handle, platform, record } = createHost()
-    platform.faults.add({ path: /outputs$/, status: 503 })
-    for (const [id, status] of [
-      ['evt_1', 502],
-      ['evt_1', 200],
-      [undefined, 200],
-      [undefined, 200],
-    ] as const)
-      expect((await deliver(handle, created, { id })).status).toBe(status)
-    expect(platform.calls.filter(({ status }) => status === 422)).toEqual([])
-    expect(record()?.logs.map(({ level }) => level)).toEqual(['info', 'error', 'info', 'info', 'info'])
-  })
+it('each try of a delivery has new idempotency keys, so that the platform accepts the log of all', async () => {
+  const { handle, platform, record } = createHost()
+  platform.faults.add({ path: /outputs$/, status: 503 })
+  const tries = [
+    ['evt_1', 502],
+    ['evt_1', 200],
+    [undefined, 200],
+    [undefined, 200],
+  ] as const
+  for (const [id, status] of tries) expect((await deliver(handle, created, { id })).status).toBe(status)
+  expect(platform.calls.filter(({ status }) => status === 422)).toEqual([])
+  expect(record()?.logs.map(({ level }) => level)).toEqual(['info', 'error', 'info', 'info', 'info'])
 })
 
 describe('a failed event', () => {
@@ -136,19 +127,18 @@ describe('an event whose time ends', () => {
   const silent: typeof fetch = (_, init) =>
     new Promise((_, reject) => init?.signal?.addEventListener('abort', () => reject(init.signal?.reason)))
 
-  it('because the provider does not answer tells the platform why', async () => {
-    const provider = async (
-      _: ProviderCall,
-      { fetch, signal }: { fetch: typeof globalThis.fetch; signal: AbortSignal },
-    ) => {
-      const no = () => Promise.reject(new IntegrationError('provider_timeout', 'No answer.'))
-      await fetch('http://provider.test', { signal }).catch(no)
-    }
-    const host = createHost({ timeoutMs: 10_000, provider, fetch: silent })
+  it('because the provider does not answer tells the platform why, in time', async () => {
+    const host = createHost({
+      timeoutMs: 10_000,
+      fetch: silent,
+      provider: async (_, { fetch, signal }) => {
+        const error = new IntegrationError('provider_timeout', 'No answer.')
+        await fetch('http://provider.test', { signal }).catch(() => Promise.reject(error))
+      },
+    })
     const began = Date.now()
-    const { ended, body } = await inFakeTime(async () => {
-      const { body } = await deliver(host.handle, created)
-      return { body, ended: Date.now() }
+    const { body, ended } = await inFakeTime(async () => {
+      return { body: (await deliver(host.handle, created)).body, ended: Date.now() }
     })
     expect(body).toMatchObject({ code: 'provider_timeout' })
     expect(ended - began).toBeLessThan(10_000)
@@ -157,10 +147,9 @@ describe('an event whose time ends', () => {
 
   it('because the platform does not answer fails', async () => {
     const emulator = createHost()
-    const platform = connectPlatform((input, init) =>
-      init?.method === 'GET' ? silent(input, init) : emulator.platform.fetch(input, init),
-    )
-    const host = createHost({ timeoutMs: 10_000, platform })
+    const fetchRecord: typeof fetch = (input, init) =>
+      (init?.method === 'GET' ? silent : emulator.platform.fetch)(input, init)
+    const host = createHost({ timeoutMs: 10_000, platform: connectPlatform(fetchRecord) })
     const response = await inFakeTime(() => deliver(host.handle, { name: 'DEPLOYMENT_DELETED', deployment }))
     expect(response.body).toMatchObject({ code: 'platform_unavailable' })
     expect(emulator.record()?.logs).toMatchObject([{ level: 'error' }])

@@ -204,12 +204,17 @@ describe('the time limit', () => {
     expect(fetch).toHaveBeenCalledOnce()
   })
 
-  it('may be more than a timer can count, and leaves no timer and no listener behind', async () => {
+  it('may be more than a timer can count', async () => {
+    const set = vi.spyOn(globalThis, 'setTimeout')
+    await server.request({ ...change, timeoutMs: Number.POSITIVE_INFINITY })
+    expect(Math.max(...set.mock.calls.map(([, ms = 0]) => ms))).toBe(2 ** 31 - 1)
+    set.mockRestore()
+  })
+
+  it('leaves no timer and no listener behind', async () => {
     const { signal } = new AbortController()
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-    const set = vi.spyOn(globalThis, 'setTimeout')
-    await server.request({ ...change, signal, timeoutMs: Number.POSITIVE_INFINITY }, inProcess)
-    expect(set.mock.calls.map(([, ms]) => ms)).toContain(2 ** 31 - 1)
+    await server.request({ signal }, inProcess)
     expect([vi.getTimerCount(), getEventListeners(signal, 'abort')]).toEqual([0, []])
     vi.useRealTimers()
   })

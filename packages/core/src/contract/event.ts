@@ -108,29 +108,21 @@ export const platformEvent = z.discriminatedUnion(
 /** Any event, parsed. */
 export type PlatformEvent = z.infer<typeof platformEvent>
 
-/** How core treats an event. Only an event that claims its deployment can publish, end it or set its status. */
-export type EventTraits = {
+/** How core treats an event. */
+export interface EventTraits {
   /** Where an integration handles it; absent if core answers. */
   handler?: 'created' | 'deleted' | 'health' | 'metrics' | 'download' | 'functions'
+  /** An event that claims its deployment never runs beside another one of it. A call claims its delivery if it has an effect. */
+  claims: 'nothing' | 'call' | 'deployment'
+  /** Whether it writes outputs. */
+  publishes: boolean
   /** The place of the inputs if the event has none: nowhere else (`event`), or the platform’s record. */
   inputs: 'event' | 'platform'
-} & (
-  | {
-      /** It leaves its deployment as it is. A call claims its delivery if its function has an effect. */
-      claims: 'nothing' | 'call'
-      publishes: false
-      /** Whether it needs a deployment that was not deleted. */
-      life: 'any' | 'needed'
-      status?: never
-    }
-  | ({
-      /** It changes its deployment: two deliveries never work on it at once. */
-      claims: 'deployment'
-      /** The status while the handler works, after a success, and after a final failure. */
-      status: { working?: DeploymentStatus; done: DeploymentStatus; failed: DeploymentStatus }
-      // It writes outputs, or a success leaves a tombstone.
-    } & ({ publishes: true; life: 'begins' | 'needed' } | { publishes: false; life: 'ends' }))
-)
+  /** Whether it needs a deployment that was not deleted, begins one, or leaves a tombstone. */
+  life: 'any' | 'needed' | 'begins' | 'ends'
+  /** The status of the deployment while the handler works, after a success, and after a final failure. */
+  status?: { working?: DeploymentStatus; done: DeploymentStatus; failed: DeploymentStatus }
+}
 
 const reading = { claims: 'nothing', publishes: false, inputs: 'platform' } as const
 

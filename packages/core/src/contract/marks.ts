@@ -134,7 +134,7 @@ export function findSchemaFaults(schema: z.ZodType, io: Direction): { path: stri
     if (misnamed) refuse(place, `has the name “${misnamed}”, and no path can have a “.” or “*”`)
     if (writeOnly === true && !holdsTexts(place.schema))
       refuse(place, 'is marked with secret(), and core finds texts alone')
-    if (propertyNames && isMarked({ schema: propertyNames }))
+    if (typeof propertyNames === 'object' && isMarked({ schema: propertyNames }))
       refuse(place, 'has marked keys, and core looks at values alone')
     if (type !== undefined)
       refuse(place, `is a ${type}, which JSON Schema does not describe: declare what the JSON holds`)

@@ -72,7 +72,6 @@ export async function attempt(
   const limitMs = Math.min(attemptMs, deadline - Date.now(), LONGEST_TIMER_MS)
   if (limitMs <= 0)
     throw new HttpFailure('timeout', 'The deadline passed before the call began.', { effect: 'none' })
-  const url = toUrl(connection.baseUrl, request)
   const text = request.json === undefined ? request.body : JSON.stringify(request.json)
   const { body, headers: length, isWithheld } = toBody(request.method, text)
   const headers = {
@@ -82,8 +81,6 @@ export async function attempt(
     ...request.headers,
     ...length,
   }
-  const fault = findFault(url, request.path, headers)
-  if (fault) throw new HttpFailure('connection', fault, { effect: 'none' })
   if (caller?.aborted) throw interrupted(caller, 'none')
   beforeSend?.()
 
@@ -99,6 +96,9 @@ export async function attempt(
   let status: number | undefined
   let sending: Promise<Response> | undefined
   try {
+    const url = toUrl(connection.baseUrl, request)
+    // It throws for a value that no runtime sends.
+    new Headers(headers)
     const init: RequestInit & { duplex?: 'half' } & Pick<AttemptLimits, 'isProbe' | 'beforeSend'> = {
       method: request.method,
       headers,
@@ -138,26 +138,16 @@ function inTime(sending: Promise<Response>, signal: AbortSignal): Promise<Respon
 /** No escape keeps such an id in its place: URLs read `%2e` as a dot. */
 const DOT_SEGMENT = /(?:^|[/\\])(?:\.|%2e){1,2}(?=$|[/\\?#])/i
 
-/** Finds what every runtime refuses to send, but not with an error that says so. */
-function findFault(url: string, path: string, headers: Record<string, string>): string | undefined {
-  const parsed = URL.canParse(url) ? new URL(url) : undefined
-  const isValid = parsed && /^https?:$/.test(parsed.protocol) && !parsed.username && !parsed.password
-  if (!isValid) return 'The URL is invalid.'
-  if (DOT_SEGMENT.test(path)) return 'The path has a segment “.” or “..”, which would lead elsewhere.'
-  const invalid = Object.entries(headers).find(([, value]) => /[^\t -~\x80-\xff]/.test(value.trim()))
-  return invalid && `The header ${invalid[0]} contains an invalid character.`
-}
-
-function toUrl(baseUrl: string, { path, query }: HttpRequest): string {
+/** @throws {TypeError} if a runtime refuses the URL, or the path leads elsewhere */
+function toUrl(baseUrl: string, { path, query = {} }: HttpRequest): string {
+  if (DOT_SEGMENT.test(path)) throw new TypeError('The path has a segment “.” or “..”.')
   // A deployment brings the URL: without the look behind, a pattern for slashes takes quadratic time.
-  const url = `${baseUrl.replace(/(?<!\/)\/+$/, '')}/${path.replace(/^\/+/, '')}`
-  if (!query) return url
-  const parameters = new URLSearchParams()
-  for (const [name, value] of Object.entries(query)) {
-    if (value === undefined) continue
-    for (const item of [value].flat()) parameters.append(name, String(item))
-  }
-  return parameters.size === 0 ? url : `${url}?${parameters}`
+  const url = new URL(`${baseUrl.replace(/(?<!\/)\/+$/, '')}/${path.replace(/^\/+/, '')}`)
+  if (!/^https?:$/.test(url.protocol)) throw new TypeError('The URL is none of HTTP.')
+  if (url.username || url.password) throw new TypeError('The URL has a user or a password.')
+  for (const [name, value = []] of Object.entries(query))
+    for (const item of [value].flat()) url.searchParams.append(name, String(item))
+  return url.href
 }
 
 /** Waits until the time is over or the signal fires. */
