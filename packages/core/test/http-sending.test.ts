@@ -137,7 +137,6 @@ describe('a call that never reached the server', () => {
   it.each<[string, string, string | Uint8Array]>([
     ['https', 'an answer in plain HTTP', 'HTTP/1.1 400 Bad Request\r\n\r\n'],
     ['https', 'no answer', ''],
-    ['http', 'an alert of TLS', Uint8Array.of(21, 3, 1, 0, 2, 2, 70)],
   ])('had no effect if the handshake of %s ends with %s', async (scheme, _, answer) => {
     const rough = createServer((socket) => {
       socket.on('error', () => {}).once('data', () => socket.end(answer))

@@ -6,8 +6,6 @@ import type { IntegrationDefinition } from './integration.ts'
 import { secretOutputs } from './marks.ts'
 import { downloadFile, metric } from './platform.ts'
 
-const measured = metric.omit({ timestamp: true })
-
 /** The response to an event that has no effect. */
 export const ignoredResponse = z
   .object({ status: z.literal('ignored'), reason: z.string() })
@@ -25,7 +23,7 @@ export const responseSchemas = {
     .object({ status: z.enum(['healthy', 'unhealthy']), checks: z.array(healthCheck) })
     .describe('The results of the checks. An unhealthy provider is a result, not a failure.'),
   METRIC_UPDATE: z
-    .object({ metrics: z.array(measured) })
+    .object({ metrics: z.array(metric.omit({ timestamp: true })) })
     .describe('The metrics that the host read from the provider and reported to the platform.'),
   DEPLOYMENT_DELETED: z
     .object({ status: z.literal('stopped') })
@@ -42,12 +40,6 @@ export function createdResponse({ outputs }: IntegrationDefinition) {
   return z
     .object({ status: z.literal('running'), outputs: z.object(replayable) })
     .describe('The deployment is set up, and its outputs are published.')
-}
-
-/** The response to METRIC_UPDATE, with the names of the integration’s own metrics. */
-export function metricsResponse({ metrics }: IntegrationDefinition) {
-  const own = measured.extend({ name: z.enum(Object.keys(metrics)) })
-  return responseSchemas.METRIC_UPDATE.extend({ metrics: z.array(own) })
 }
 
 /** The response to an event. */

@@ -246,7 +246,7 @@ function neverSent(error: unknown): boolean {
   for (let link = error, depth = 0; link instanceof Error && depth < 10; link = link.cause, depth += 1) {
     // One error for each address that was tried.
     if (link instanceof AggregateError) return link.errors.length > 0 && link.errors.every(neverSent)
-    if (NEVER_SENT_MESSAGE.test(link.message) || speaksTls(link)) return true
+    if (NEVER_SENT_MESSAGE.test(link.message)) return true
     const code = 'code' in link ? String(link.code) : ''
     if (NEVER_SENT.has(code) || BAD_CERTIFICATE.test(code) || BAD_HANDSHAKE.test(code)) return true
     // Node's name of the operation that failed.
@@ -255,9 +255,4 @@ function neverSent(error: unknown): boolean {
     if (link.name === 'NotCapable') return true
   }
   return false
-}
-
-/** Whether a server answered a plain request with an alert of TLS (RFC 8446 §6), which Node passes on. */
-function speaksTls(error: Error): boolean {
-  return 'data' in error && typeof error.data === 'string' && error.data.startsWith('\x15\x03')
 }

@@ -6,37 +6,37 @@ import { type OpenApiOperation, type OpenApiResponse, refer } from './document.t
 
 /** The headers of responses. */
 export const headers = {
-  RetryAfter: {
+  'retry-after': {
     description: 'The number of seconds to wait before sending the same request again.',
     schema: { type: 'integer', minimum: 0 },
   },
-  IdempotencyReplayed: {
+  'idempotency-replayed': {
     description:
       'Present if the host answered this delivery before. The response is the recorded one, without sensitive outputs, and nothing was done again.',
     schema: { const: 'true' },
   },
-  WwwAuthenticate: { description: 'How an operator authenticates.', schema: { const: 'Bearer' } },
-  Allow: { description: 'The methods of the route.', schema: { type: 'string' } },
+  'www-authenticate': { description: 'How an operator authenticates.', schema: { const: 'Bearer' } },
+  allow: { description: 'The methods of the route.', schema: { type: 'string' } },
 }
 
 const header = { in: 'header', required: false } as const
 
 /** The headers of a signed request (Standard Webhooks). */
 export const parameters = {
-  WebhookId: {
+  'webhook-id': {
     ...header,
     name: 'webhook-id',
     description:
       'The id of the delivery, the same for every redelivery. If absent, the `id` of the event. With neither, the host does not recognise a redelivery.',
     schema: { type: 'string', maxLength: 200 },
   },
-  WebhookTimestamp: {
+  'webhook-timestamp': {
     ...header,
     name: 'webhook-timestamp',
     description: 'The time of the signature, in seconds since 1970. At most five minutes from now.',
     schema: { type: 'string', pattern: '^\\d+$' },
   },
-  WebhookSignature: {
+  'webhook-signature': {
     ...header,
     name: 'webhook-signature',
     description: 'One or more signatures, separated by spaces. See the security scheme.',
@@ -71,11 +71,9 @@ export const failures = { '4XX': refer('responses', 'Problem'), '5XX': refer('re
 
 /** The response to a failure. */
 export function problemResponse() {
-  const names = { 'Retry-After': 'RetryAfter', 'WWW-Authenticate': 'WwwAuthenticate', Allow: 'Allow' }
-  const sent = Object.entries({ ...names, 'idempotency-replayed': 'IdempotencyReplayed' })
   return {
     description: 'A failure. Its `code` is for programs, its `detail` for people.',
-    headers: Object.fromEntries(sent.map(([header, name]) => [header, refer('headers', name)])),
+    headers: Object.fromEntries(Object.keys(headers).map((name) => [name, refer('headers', name)])),
     content: { 'application/problem+json': { schema: refer('schemas', 'Problem') } },
     'x-problems': codes.map((code) => {
       const { status, retryable } = errorCodes[code]

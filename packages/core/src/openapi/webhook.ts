@@ -2,7 +2,7 @@ import { type EventName, eventNames, eventSchemas, eventTraits } from '../contra
 import { toInputsSchema } from '../contract/form.ts'
 import type { FunctionDefinition, IntegrationDefinition } from '../contract/integration.ts'
 import { type JsonSchema, toJsonSchema } from '../contract/marks.ts'
-import { createdResponse, ignoredResponse, metricsResponse, responseSchemas } from '../contract/responses.ts'
+import { createdResponse, ignoredResponse, responseSchemas } from '../contract/responses.ts'
 import { type Components, type OpenApiOperation, type Reference, refer, toPascalCase } from './document.ts'
 import { exampleOf, failures, signature } from './shared.ts'
 
@@ -56,8 +56,6 @@ export function describeWebhook(definition: IntegrationDefinition, { add }: Comp
 
   const respond = (name: Exclude<EventName, 'FUNCTION_CALL'>): Reference => {
     const title = `${toPascalCase(name)}Response`
-    if (name === 'METRIC_UPDATE')
-      return add(`${prefix}${title}`, toJsonSchema(metricsResponse(definition), 'output'))
     if (name !== 'DEPLOYMENT_CREATED') return add(title, toJsonSchema(responseSchemas[name], 'output'))
     const created = createdResponse(definition)
     const outputs = add(`${prefix}Outputs`, toJsonSchema(created.shape.outputs, 'output'))
@@ -90,7 +88,7 @@ export function describeWebhook(definition: IntegrationDefinition, { add }: Comp
     responses: {
       200: {
         description: 'The outcome of the event.',
-        headers: { 'idempotency-replayed': refer('headers', 'IdempotencyReplayed') },
+        headers: { 'idempotency-replayed': refer('headers', 'idempotency-replayed') },
         content: { 'application/json': { schema: response } },
       },
       ...failures,
