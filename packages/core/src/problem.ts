@@ -62,10 +62,3 @@ export function refuseFaults(subject: string, faults: readonly FieldError[]): vo
   const lines = faults.map(({ path, message }) => `${path} ${message}`)
   throw new TypeError([`${subject} has ${count}:`, ...lines].join('\n  '))
 }
-
-/** The faults whose condition holds. */
-export function faultsThat(
-  ...rows: readonly [holds: boolean, path: string, message: string][]
-): FieldError[] {
-  return rows.filter(([holds]) => holds).map(([, path, message]) => ({ path, message }))
-}

@@ -154,7 +154,7 @@ export const eventTraits = {
 type Table = typeof eventTraits
 
 /** The events that an integration may handle. */
-export type HandledEvent = {
+type HandledEvent = {
   [Name in EventName]: Table[Name] extends { handler: string } ? Name : never
 }[EventName]
 
