@@ -124,12 +124,10 @@ describe('a reference in an input', () => {
     expect(host.providerCalls).toMatchObject([{ token: resolved }])
   })
 
-  const endless = 'has “{{” without “}}”; write {{env.NAME}}'
-  const malformed = 'has a reference that is not understood; write {{env.NAME}}'
+  const malformed = 'has “{{” that begins no reference; write {{env.NAME}}'
   it.each([
     ['{{env.TENANT}}{{env.PATH}}', 'names PATH, which is not allowed'],
-    ['x {{env.TENANT} }', endless],
-    ['{{'.repeat(30_000), endless],
+    ['x {{env.TENANT} }', malformed],
     ['{{}}', malformed],
     ['{{env.1A}}', malformed],
     ['{{ENV.A}}', malformed],

@@ -38,7 +38,6 @@ describe('the log line of an event', () => {
         outcome: 'ok',
         status: 200,
         code: undefined,
-        replayed: undefined,
         attempt: 1,
         callsOwnServer: true,
         providerCalls: 2,

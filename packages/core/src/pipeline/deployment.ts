@@ -6,8 +6,9 @@ import { referencePaths, replaceAt, secretsIn } from '../contract/marks.ts'
 import type { CallbackOptions } from '../contract/platform.ts'
 import { joinPath, summarise } from '../contract/validation.ts'
 import { type FieldError, IntegrationError } from '../errors.ts'
+import { withCommas } from '../json.ts'
 import { ownerOf } from '../request/capacity.ts'
-import { findOversizedInputs, parseInputs } from '../request/fields.ts'
+import { MAX_INPUT_LENGTH, parseInputs } from '../request/fields.ts'
 import type { EnvironmentLookup } from './options.ts'
 import type { EventParts } from './parts.ts'
 
@@ -71,11 +72,12 @@ export class EventDeployment implements Deployment {
       credentials.add(values[name])
       delete values[name]
     }
-    const oversized = findOversizedInputs(schema, values, INPUTS)
-    if (oversized.length > 0) throw invalidInputs(oversized)
-    const whole = resolveInputs(values, schema, this.#parts, this.#resolved)
-    const parsed = parseInputs(schema, whole, INPUTS)
-    for (const each of [whole, parsed.data]) credentials.add(secretsIn(schema, each))
+    const parsed = parseInputs(schema, values, INPUTS, (known) => {
+      const whole = resolveInputs(known, schema, this.#parts, this.#resolved)
+      credentials.add(secretsIn(schema, whole))
+      return whole
+    })
+    credentials.add(secretsIn(schema, parsed.data))
     if (parsed.errors) throw invalidInputs(parsed.errors, parsed.cause)
     return parsed.data
   }
@@ -178,7 +180,8 @@ export function invalidInputs(errors: readonly FieldError[], cause?: unknown): I
   return new IntegrationError('invalid_inputs', message, { errors, cause })
 }
 
-const VARIABLE = /^env\.([A-Za-z_][A-Za-z0-9_]{0,127})$/
+/** A reference, or “{{” that begins none: then it has no name. */
+const REFERENCE = /\{\{(?:\s{0,99}env\.([A-Za-z_]\w{0,127})\s{0,99}\}\})?/g
 
 /**
  * Replaces each `{{env.NAME}}` of a text in one pass (specification §2.4). References inside a variable's value
@@ -187,18 +190,17 @@ const VARIABLE = /^env\.([A-Za-z_][A-Za-z0-9_]{0,127})$/
  * @returns the text, or which reference could not be resolved and why
  */
 function resolveReferences(text: string, lookup: EnvironmentLookup): ReturnType<EnvironmentLookup> {
-  let value = ''
-  let position = 0
-  for (;;) {
-    const open = text.indexOf('{{', position)
-    if (open === -1) return { value: value + text.slice(position) }
-    const close = text.indexOf('}}', open)
-    if (close === -1) return { problem: 'has “{{” without “}}”; write {{env.NAME}}' }
-    const name = close - open > 200 ? undefined : VARIABLE.exec(text.slice(open + 2, close).trim())?.[1]
-    if (!name) return { problem: 'has a reference that is not understood; write {{env.NAME}}' }
+  const values = new Map<string, string>()
+  for (const [, name] of text.matchAll(REFERENCE)) {
+    if (name === undefined) return { problem: 'has “{{” that begins no reference; write {{env.NAME}}' }
+    values.set(name, '')
+  }
+  for (const name of values.keys()) {
     const found = lookup(name)
     if ('problem' in found) return found
-    value += text.slice(position, open) + found.value
-    position = close + 2
+    values.set(name, found.value)
   }
+  const value = text.replaceAll(REFERENCE, (_, name: string) => values.get(name) ?? '')
+  const isTooLong = value.length > MAX_INPUT_LENGTH
+  return isTooLong ? { problem: `is longer than ${withCommas(MAX_INPUT_LENGTH)} characters` } : { value }
 }

@@ -40,7 +40,6 @@ export interface EventRecord extends Partial<Omit<Fates, 'messages'>>, LoggedMes
   shortage?: string | undefined
   /** The stack frames of a fault in the host. */
   at?: string[]
-  replayed: boolean | undefined
   /** How often the subject of the event was claimed: of a call, its attempts. */
   attempt: number | undefined
   /** Whether it called a server of the deployment, for which no operator of the host can do anything. */
@@ -194,7 +193,6 @@ export async function logEvent(
     status: response.status,
     code: response.error?.code,
     ...explain(response, trace),
-    replayed: response.replayed,
     durationMs,
     ...facts,
     ...(notes.length > 0 && { notes: shorten(notes) }),

@@ -11,7 +11,7 @@ import { MAX_FAULTS } from '../problem.ts'
 /** Longest text of an argument, in UTF-16 units, unless its schema allows a longer one (contract §9). */
 const MAX_ARGUMENT_LENGTH = 1024 * 1024
 /** Longest text of an input or an output. The response to a creation repeats some of them. */
-const MAX_INPUT_LENGTH = 64 * 1024
+export const MAX_INPUT_LENGTH = 64 * 1024
 /** Longest list (contract §9). A schema itself refuses one that is too long for it. */
 const MAX_ITEMS = 10_000
 
@@ -28,37 +28,31 @@ export function parseArguments<Schema extends z.ZodObject>(
   return parse(schema, value, '', MAX_ARGUMENT_LENGTH)
 }
 
-/** Parses the inputs or the outputs of a deployment. */
+/**
+ * Parses the inputs or the outputs of a deployment. Unknown fields do not count: nobody reads them.
+ *
+ * @param resolve replaces parts of the values, once their sizes are checked
+ */
 export function parseInputs<Schema extends z.ZodObject>(
   schema: Schema,
   values: Record<string, unknown>,
   base: string,
+  resolve?: (values: Record<string, unknown>) => unknown,
 ): ParsedFields<Schema> {
-  return parse(schema, knownFields(schema, values), base, MAX_INPUT_LENGTH)
+  const known = Object.fromEntries(Object.keys(schema.shape).map((name) => [name, values[name]]))
+  return parse(schema, known, base, MAX_INPUT_LENGTH, resolve)
 }
 
-/** Finds texts and lists of inputs that are too long. Unknown fields do not count: nobody reads them. */
-export function findOversizedInputs(
-  schema: z.ZodObject,
-  values: Record<string, unknown>,
-  base: string,
-): FieldError[] {
-  return findOversized(schema, knownFields(schema, values), base, MAX_INPUT_LENGTH)
-}
-
-function knownFields({ shape }: z.ZodObject, values: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.keys(shape).map((name) => [name, values[name]]))
-}
-
-function parse<Schema extends z.ZodObject>(
+function parse<Schema extends z.ZodObject, Value>(
   schema: Schema,
-  value: unknown,
+  value: Value,
   base: string,
   maxLength: number,
+  resolve: (value: Value) => unknown = (value) => value,
 ): ParsedFields<Schema> {
   const errors = findOversized(schema, value, base, maxLength)
   if (errors.length > 0) return { errors }
-  const { success, data, error } = schema.safeParse(value)
+  const { success, data, error } = schema.safeParse(resolve(value))
   return success ? { data } : { errors: fieldErrors(error, base, Object.keys(schema.shape)), cause: error }
 }
 
