@@ -84,24 +84,22 @@ describe('the log line of an event', () => {
     })
   })
 
-  it('has the checks that fail', async () => {
-    const host = createHost({ provider: failing(new IntegrationError('provider_error', 'It is away.')) })
-    await deliver(host.handle, { name: 'HEALTH_CHECK', deployment })
-    expect(lastLine(host)).toMatchObject({
-      ...{ level: 'info', facts: { outcome: 'ok', notes: [{ message: 'Unhealthy: provider.' }] } },
-    })
-  })
-
-  it('has a part of a thousand notes, and says how many there were', async () => {
+  it('has the checks that fail, and a part of a thousand notes with the number of the others', async () => {
     const provider = async (_: ProviderCall, { log }: HandlerContext) => {
       for (let count = 0; count < 1_000; count += 1) log.info('x'.repeat(1_000))
+      throw new IntegrationError('provider_error', 'It is away.')
     }
-    const host = createHost({ provider })
-    await deliver(host.handle, { ...greet, deployment })
-    expect(JSON.stringify(host.lines).length).toBeLessThan(4_000)
-    expect(lastLine(host)?.facts?.notes).toContainEqual({
-      ...{ level: 'info', message: expect.stringMatching(/^99\d more notes were left out\.$/) },
+    const health = async () => [{ name: 'provider', healthy: false, latencyMs: 0 }]
+    const host = createHost({ provider, handlers: { health } })
+    await deliver(host.handle, { name: 'HEALTH_CHECK', deployment })
+    expect(lastLine(host)).toMatchObject({
+      level: 'info',
+      facts: { notes: [{ message: 'Unhealthy: provider.' }] },
     })
+    await deliver(host.handle, { ...greet, deployment })
+    expect(JSON.stringify(lastLine(host)).length).toBeLessThan(4_000)
+    const message = expect.stringMatching(/^99\d more notes were left out\.$/)
+    expect(lastLine(host)?.facts?.notes).toContainEqual({ level: 'info', message })
   })
 
   it.each([
@@ -143,15 +141,13 @@ describe('the log line of an event', () => {
 
   it('names a tenant who has chosen its own name as a secret', async () => {
     const host = createHost()
-    const event = { ...calling('greet', { to: 'Ada', password: 'evt_of_an_attacker' }) }
-    const attacker = {
-      id: 'dep_attacker',
-      inputs: { token: 'dep_attacker' },
-      outputs: { token: 'sendGreeting' },
-    }
-    await deliver(host.handle, { ...created, deployment: attacker }, { id: 'evt_1' })
-    expect(lastLine(host)?.facts).toMatchObject({ deployment: 'dep_attacker' })
-    await deliver(host.handle, { ...event, deployment: attacker }, { id: 'evt_of_an_attacker' })
+    const secrets = { inputs: { token: 'dep_attacker' }, outputs: { token: 'dep_attacker' } }
+    const event = calling('greet', { to: 'Ada', password: 'evt_of_an_attacker' })
+    await deliver(
+      host.handle,
+      { ...event, deployment: { id: 'dep_attacker', ...secrets } },
+      { id: 'evt_of_an_attacker' },
+    )
     expect(lastLine(host)?.facts).toMatchObject({
       deployment: 'dep_attacker',
       delivery: 'evt_of_an_attacker',
@@ -193,13 +189,11 @@ describe('a line of a log', () => {
   it.each<[string, string, Record<string, unknown>]>([
     ['a message', 'x'.repeat(1_000_000), {}],
     ['a fact', 'Hello.', { fact: '\u0000"'.repeat(500_000) }],
-    ['a name', 'Hello.', { ['\u2028'.repeat(500_000)]: 1 }],
-    ['a list', 'Hello.', { list: Array(100_000).fill('\u0085') }],
     ['fields', 'Hello.', Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`"${at}`, { at }]))],
   ])('has at most 16,000 characters with %s of a megabyte, and says what is cut', (_, message, facts) => {
     const line = lineOf(message, facts)
     expect(line.length).toBeLessThanOrEqual(16_000)
-    expect(JSON.stringify(JSON.parse(line))).toMatch(/cut: \d+ (characters|entries|fields)/)
+    expect(JSON.stringify(JSON.parse(line))).toMatch(/cut: \d+ characters/)
   })
 
   it('has no megabyte of a provider, and no control character, on the platform either', async () => {
@@ -221,12 +215,12 @@ describe('a line of a log', () => {
 
 // The host's tests of metrics hold the rest.
 it('an observer learns of a call that is a Request where it goes, and whether it uses a secret of the host', async () => {
-  let seen: unknown
+  const seen: unknown[] = []
   const host = createHost({
     secrets: ['secret-of-the-host'],
     observer: {
-      call(call, send) {
-        seen = [call.to, call.method, call.url, call.usesHostSecret()]
+      call({ to, method, url, usesHostSecret }, send) {
+        seen.push(to, method, url, usesHostSecret())
         return send()
       },
     },
