@@ -1,7 +1,7 @@
 /** The memory that a host has for bodies, with senders whose bodies arrive as the test says. */
 import { createConcurrencyLimit, createVerifier, type HandlerDependencies } from '@org/core'
 import { describe, expect, it } from 'vitest'
-import { clock, createHost, readProblem } from './fixtures.ts'
+import { clock, createHost, post, readProblem } from './fixtures.ts'
 
 const MEBIBYTE = 1024 * 1024
 const spaces = new Uint8Array(MEBIBYTE).fill(0x20)
@@ -10,22 +10,16 @@ const challenge = new TextEncoder().encode('{"name":"WEBHOOK_CHALLENGE"}')
 /** A host that takes bodies of 64 MiB, which is all that it has memory for. */
 function createReader(dependencies: Partial<HandlerDependencies> = {}) {
   const { now, pass } = clock()
-  const { handle, lines } = createHost({
-    limit: createConcurrencyLimit(8),
-    now,
-    bodyLimit: 64 * MEBIBYTE,
-    peer: (request) => request.headers.get('x-peer') ?? undefined,
-    ...dependencies,
-  })
+  const limit = createConcurrencyLimit(8)
+  const peer = (request: Request) => request.headers.get('x-peer') ?? undefined
+  const { handle, lines } = createHost({ limit, now, bodyLimit: 64 * MEBIBYTE, peer, ...dependencies })
 
   /** Begins a body from an address. */
-  function begin(address: string, given: HeadersInit = {}) {
+  function begin(address: string, headers: Record<string, string> = {}) {
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
     const writer = writable.getWriter()
     const write = (bytes: Uint8Array) => writer.write(bytes).catch(() => {})
-    const headers = { 'content-type': 'application/json', 'x-peer': address, ...given }
-    const init = { method: 'POST', headers, body: readable, duplex: 'half' }
-    const response = handle(new Request('http://host.test/greeter/webhook', init))
+    const response = post(handle, readable, { 'x-peer': address, ...headers })
     const body = {
       response,
       /** Resolves when the host has read the MiB, or reads no more. */

@@ -82,19 +82,15 @@ describe('a request', () => {
 
 describe('a body', () => {
   it.each([undefined, '10'])('is read up to the limit, whatever its length says: %s', async (length) => {
-    const { body, read } = stream('x'.repeat(1_000_000), 1_024)
+    const text = challenge('x'.repeat(1_000_000))
+    const { body, read } = stream(text, 1_024)
     const headers = length ? { 'content-length': length } : {}
     const problem = await refusal(createHost({ bodyLimit: 10_000 }), body, headers)
     expect(problem.code).toBe('body_too_large')
     expect(problem.detail).toMatch(/longer than 10000 bytes\. BODY_LIMIT .* in base64 counts four thirds/)
     expect(read()).toBeLessThanOrEqual(11 * 1_024)
-  })
-
-  it.each([64, 16_384, 50_000])('may be exactly the limit in pieces of %i bytes', async (size) => {
-    const text = challenge('x'.repeat(40_000))
-    const send = (bodyLimit: number) => post(createHost({ bodyLimit }).handle, stream(text, size).body)
-    expect((await send(text.length)).status).toBe(200)
-    expect((await send(text.length - 1)).status).toBe(413)
+    const bodyLimit = text.length
+    expect((await post(createHost({ bodyLimit }).handle, stream(text, 1_024).body, headers)).status).toBe(200)
   })
 
   it('may come in a thousand pieces of any size, and is refused in many more small ones', async () => {
@@ -110,18 +106,22 @@ describe('a body', () => {
     await refused(new ReadableStream<Uint8Array>({ pull }), 'broke off')
   })
 
-  it.each(['', '{"name":', '{"name":"HEALTH_CHECK" "apiKey":"token-4f9a1c77"}', 'of Ada Lovelace'])(
-    'that is not JSON is never quoted: %s',
-    async (body) => {
+  it('that is not JSON is refused with the position of the fault, and never quoted', async () => {
+    await refused('{"name":"HEALTH_CHECK" 1}', 'position 23')
+    for (const body of [
+      '',
+      '{"name":',
+      '{"name":"HEALTH_CHECK" "apiKey":"token-4f9a1c77"}',
+      'of Ada Lovelace',
+    ]) {
       const host = createHost()
       const problem = await refusal(host, body)
       expect([problem.code, problem.errors]).toEqual(['invalid_json', undefined])
       expect(JSON.stringify([problem, host.lines])).not.toMatch(/token-4f9a1c77|Lovelace/)
-    },
-  )
+    }
+  })
 
-  it('that is not JSON is refused with the position of the fault, and one that is not UTF-8 at all', async () => {
-    await refused('{"name":"HEALTH_CHECK" 1}', 'position 23')
+  it('that is not UTF-8 is refused', async () => {
     const [before = '', after = ''] = challenge('|').split('|')
     for (const bytes of [
       [0xed, 0xa0, 0x80],
@@ -157,13 +157,9 @@ describe('an event', () => {
     ['', []],
     ['name', '{"__proto__":{"name":"WEBHOOK_CHALLENGE"}}'],
     ['deployment', { name: 'DEPLOYMENT_CREATED' }],
-    ['id', { name: 'HEALTH_CHECK', id: '' }],
-    ['id', { name: 'HEALTH_CHECK', id: 'x'.repeat(201) }],
     ['id', { name: 'HEALTH_CHECK', id: '\ud800' }],
     ['challenge', { name: 'WEBHOOK_CHALLENGE', challenge: 'x'.repeat(1024 * 1024) }],
     ['deployment.id', { name: 'HEALTH_CHECK', deployment: { id: '..' } }],
-    ['deployment.inputs', { name: 'HEALTH_CHECK', deployment: { id: 'dep_1', inputs: ['a'] } }],
-    ['download.id', { name: 'HEALTH_CHECK', download: { id: '.' } }],
   ])('is refused at the path “%s”, as in %j', async (path, event) => {
     const problem = await refusal(createHost(), event)
     expect(problem).toMatchObject({ status: 400, code: 'invalid_event', errors: [{ path }] })
@@ -183,21 +179,13 @@ describe('an event', () => {
 
   it('is ignored by a route that does not handle it, without a callback or a claim', async () => {
     const platform = createPlatformEmulator()
-    const deployment = { id: 'dep_1' }
-    platform.addDeployment(deployment)
-    const handle = createWebhookHandler(
-      bare,
-      { health: async () => [] },
-      {
-        platform: connectPlatform(platform.fetch),
-        verify: 'none',
-        store: unreachableStore,
-        logger: () => {},
-      },
-    )
+    const dependencies = { platform: connectPlatform(platform.fetch), store: unreachableStore }
+    const handlers = { health: async () => [] }
+    const handle = createWebhookHandler(bare, handlers, { ...dependencies, verify: 'none', logger: () => {} })
     const handled = ['WEBHOOK_CHALLENGE', 'HEALTH_CHECK']
     for (const name of eventNames.filter((name) => !handled.includes(name))) {
-      const event = { name, deployment, functionCall: { name: 'anything' }, download: { id: 'dl_1' } }
+      const parts = { functionCall: { name: 'anything' }, download: { id: 'dl_1' } }
+      const event = { name, deployment: { id: 'dep_1' }, ...parts }
       const body = { status: 'ignored', reason: `/elsewhere does not act on ${name}.` }
       expect(await deliver(handle, event, { id: 'evt_1' })).toMatchObject({ status: 200, body })
     }

@@ -1,6 +1,6 @@
 // One log line per event, and the port for metrics. Neither shows a body, a secret or a mail address.
 
-import type { EventName, PlatformEvent } from '../contract/event.ts'
+import type { EventName } from '../contract/event.ts'
 import type { EventResponse, Fates } from '../delivery/response.ts'
 import { causeOf, type ErrorCode, shortageOf } from '../errors.ts'
 import { cutText, type Logger, type LogLevel, louder } from '../log.ts'
@@ -95,8 +95,7 @@ const TRACE_ID = /^[\da-f]{2}-(?!0{32})([\da-f]{32})-[\da-f]{16}-[\da-f]{2}(?:-|
 
 /** The facts that accumulate while an event is handled. */
 export class Trace {
-  event: PlatformEvent | undefined
-  /** Absent if the event is refused before. */
+  /** Absent if the request is refused before. */
   operation: Operation | undefined
   isVerified = false
   readonly requestId: string
@@ -131,9 +130,9 @@ export class Trace {
 }
 
 /** The fields that all lines of one event have. */
-function identify(route: string, { event, operation, requestId, traceId, host }: Trace) {
+function identify(route: string, { operation, requestId, traceId, host }: Trace) {
+  const { deliveryId, event } = operation ?? {}
   const { id: deployment, owner } = event?.deployment ?? {}
-  const { deliveryId } = operation ?? {}
   return {
     route,
     ...(owner !== undefined && { owner: textForLog(host, owner) }),
@@ -175,12 +174,13 @@ export async function logEvent(
   trace: Trace,
   { peer, durationMs }: Pick<EventRecord, 'peer' | 'durationMs'>,
 ): Promise<void> {
-  const { event, facts, host } = trace
+  const { facts, host, operation } = trace
+  const event = operation?.event
   // Again: a secret that the handler made became known when it returned.
   const notes = trace.redactor.data(trace.notes)
   const { messages: _, ...counts } = response.fates ?? {}
   const called = event?.name === 'FUNCTION_CALL' ? event.functionCall.name.slice(0, 80) : undefined
-  const [first, ...others] = await messagesByLine(response, trace.operation, hashAddress)
+  const [first, ...others] = await messagesByLine(response, operation, hashAddress)
   trace.isLogged = true
   const record: EventRecord = {
     ...identify(route, trace),

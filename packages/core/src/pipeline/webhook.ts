@@ -95,7 +95,7 @@ export function createWebhookHandler(
     }
     place.leave()
     // Nobody knows who sent a request that was refused before its signature was checked.
-    const peer = trace.event || trace.isVerified ? undefined : sender
+    const peer = trace.operation || trace.isVerified ? undefined : sender
     const log = { logger, observer, hashAddress }
     await logEvent(log, route, response, trace, { peer, durationMs: now() - started })
     return toResponse(response)
@@ -140,10 +140,9 @@ export function createWebhookHandler(
     // Several may have become ready in one turn of the event loop.
     if (body.length > LARGE_BODY) await breathe()
     const { event, values } = parseEvent(body)
-    trace.event = event
-    refuseEarly(event, trace)
     const operation = resolveOperation(definition, event, request.headers)
     trace.operation = operation
+    refuseEarly(event, trace)
     const hash = operation.subject === undefined ? undefined : await sha256(body)
     const size = { bytes: body.length, values }
     // Frees the bytes now, and not when they are collected. Not every runtime has it.
