@@ -13,7 +13,6 @@ import { IntegrationError, isIntegrationError, toIntegrationError } from '../err
 import { cutText } from '../log.ts'
 import { parseArguments } from '../request/fields.ts'
 import { ensureAlive, reportHealth } from './life.ts'
-import type { Reporter } from './reporter.ts'
 import type { Run } from './run.ts'
 
 /** Inputs of one event that a warning may name. */
@@ -72,8 +71,9 @@ async function stillRuns(run: Run): Promise<boolean> {
   return checks?.every(({ healthy }) => healthy) ?? true
 }
 
-function handle(run: Run): ResponseBody | Promise<ResponseBody> {
-  const { event, handled, route } = run.parts.operation
+async function handle(run: Run): Promise<ResponseBody> {
+  const { shared, operation } = run.parts
+  const { event, handled, route } = operation
   if (event.name === 'WEBHOOK_CHALLENGE') {
     return event.challenge === undefined ? { status: 'ok' } : { challenge: event.challenge }
   }
@@ -82,7 +82,8 @@ function handle(run: Run): ResponseBody | Promise<ResponseBody> {
     case 'DEPLOYMENT_CREATED':
       return create(event, run)
     case 'DEPLOYMENT_DELETED':
-      return remove(run)
+      await shared.handlers.deleted?.(run.context)
+      return { status: 'stopped' }
     case 'HEALTH_CHECK':
       return probe(run)
     case 'METRIC_UPDATE':
@@ -99,7 +100,13 @@ async function create(
   { parts: { shared, claim, trace }, context, deployment, reporter }: Run,
 ): Promise<ResponseBody> {
   const { definition, handlers } = shared
-  warnOfUnknownInputs(event.deployment.inputs, definition, reporter)
+  const known = Object.keys(definition.inputs.shape)
+  // Often a typing error.
+  const unknown = Object.keys(event.deployment.inputs ?? {}).filter((name) => !known.includes(name))
+  for (const name of unknown.slice(0, MAX_WARNINGS)) {
+    const sentence = `The input “${name.slice(0, 80)}” is unknown and has no effect`
+    reporter.log.warn(sentence + (suggestion(name, known) || '.'))
+  }
   const inputs = (await deployment?.inputs(definition.inputs)) ?? {}
   for (const [name, choice] of deployment?.hidden ?? [])
     reporter.log.warn(`The input “${name}” has no effect: it goes with ${choice}.`)
@@ -113,27 +120,6 @@ async function create(
     return ignored('The platform no longer knows this deployment.')
   }
   return { status: 'running', outputs }
-}
-
-/** An input that the contract does not have is often a typing error: it has no effect, and the log says so. */
-function warnOfUnknownInputs(
-  inputs: Record<string, unknown> = {},
-  { inputs: schema }: IntegrationDefinition,
-  reporter: Reporter,
-): void {
-  const known = Object.keys(schema.shape)
-  for (const name of Object.keys(inputs).slice(0, MAX_WARNINGS)) {
-    if (known.includes(name)) continue
-    const hint = suggestion(name, known)
-    reporter.log.warn(
-      `The input “${name.slice(0, 80)}” is unknown and has no effect${hint}${hint ? '' : '.'}`,
-    )
-  }
-}
-
-async function remove({ parts, context }: Run): Promise<ResponseTo<'DEPLOYMENT_DELETED'>> {
-  await parts.shared.handlers.deleted?.(context)
-  return { status: 'stopped' }
 }
 
 async function probe(run: Run): Promise<ResponseTo<'HEALTH_CHECK'>> {
