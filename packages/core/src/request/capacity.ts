@@ -20,7 +20,7 @@ const BYTES_PER_VALUE = 300
 const PACE = (64 * 1024) / 1000
 /** A body that stops is late after this time, in milliseconds. */
 const PATIENCE_MS = 1_000
-/** Addresses that are remembered because an event from them was signed. */
+/** Addresses that are remembered at a time. */
 const MOST_KNOWN = 1_000
 
 /** Events under way at a time that call one server of deployments, as a part of all. */
@@ -88,6 +88,7 @@ const createRoom = (limit: number, memory: number) => ({
   /** The events that call servers of deployments, of each server and of each owner. */
   byOrigin: new Sums(),
   callers: new Sums(),
+  /** The addresses of which an event was signed. */
   known: new Set<string>(),
   shortReads: 0,
 
@@ -105,13 +106,6 @@ const createRoom = (limit: number, memory: number) => ({
       next.giveWay()
     }
     return true
-  },
-
-  /** Remembers that an event from an address was signed. */
-  remember(address: string): void {
-    const [oldest = ''] = this.known
-    if (this.known.size === MOST_KNOWN && !this.known.has(address)) this.known.delete(oldest)
-    this.known.add(address)
   },
 })
 
@@ -202,7 +196,9 @@ export class Place {
     { bytes, values }: { bytes: number; values: number },
   ): void {
     const room = this.#room
-    room.remember(this.#address)
+    // When there are too many, they all prove themselves again.
+    if (room.known.size >= MOST_KNOWN) room.known.clear()
+    room.known.add(this.#address)
     this.#forgetBody()
     const owner = deployment ? ownerOf(deployment) : `/${route} without a deployment`
     if (name !== 'WEBHOOK_CHALLENGE') {
