@@ -110,6 +110,21 @@ describe('an application of a tenant’s workspace', () => {
       expect(await remove(options)).toMatchObject(rejected)
     expect(provider.applications.size).toBe(1)
   })
+
+  it.each([
+    [0, newToken, rejected],
+    [2, foreignToken, rejected],
+    [2, newToken, running],
+  ])('is found again after an interrupted creation, of %i others: %s', async (others, token, answer) => {
+    for (let index = 0; index < others; index += 1)
+      provider.addApplication({ name: `Other ${index}` }, 'tenant')
+    loseCreation()
+    const { create } = host({ settleMs: 0 })
+    expect((await create({ platformApiKey: tenantToken })).status).toBe(504)
+    revoke(tenantToken)
+    expect(await create({ platformApiKey: token })).toMatchObject(answer)
+    expect(provider.applications.size).toBe(others + 1)
+  })
 })
 
 it.each<[string, Record<string, string>, object]>([
