@@ -55,19 +55,16 @@ describe('a replay', () => {
   })
 
   const events = (event: object) => ({ format: SESSION_FORMAT, events: [event] })
-  it.each([
+  it.each<[string, unknown, RegExp, url?: string]>([
+    ['an invalid option', session, /^--url: “nowhere” is not a URL\.\n$/, 'nowhere'],
     ['a host that is not there', session, /^http.*:9 can’t be reached; 0 of 3 events were sent\.\n$/],
     ['a file that is no JSON', '{', /session\.json can’t be replayed: it is no session/],
     ['a route with a path', events({ route: '../x', body: '' }), /it is no session/],
     ['an event without a body', events({ route: 'mailer' }), /it is no session/],
     ['a file that is not there', undefined, /session\.json can’t be read \(ENOENT\)\.\n$/],
-  ])('refuses %s', async (_, content, message) => {
-    const { output, errors, code } = await replay(content, '--url', 'http://127.0.0.1:9')
+  ])('refuses %s', async (_, content, message, url = 'http://127.0.0.1:9') => {
+    const { output, errors, code } = await replay(content, '--url', url)
     expect(errors).toMatch(message)
     expect([output, code]).toEqual(['', 1])
-  })
-
-  it('refuses an invalid option', async () => {
-    expect((await replay(session, '--url', 'nowhere')).errors).toBe('--url: “nowhere” is not a URL.\n')
   })
 })

@@ -4,16 +4,9 @@ import { createTimeline } from '../src/world/timeline.ts'
 
 describe('the timeline', () => {
   const exchange = (number: number, text = '{"name":"HEALTH_CHECK"}'): OpenExchange => ({
-    number,
-    at: 0,
-    source: undefined,
-    ticket: undefined,
-    route: 'mailer',
-    deliveryId: undefined,
-    signed: false,
+    ...{ number, at: 0, route: 'mailer', signed: false, calls: [], log: [] },
+    ...{ source: undefined, ticket: undefined, deliveryId: undefined },
     request: { headers: [], text, body: undefined },
-    calls: [],
-    log: [],
   })
 
   it.each([

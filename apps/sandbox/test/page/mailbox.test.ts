@@ -49,7 +49,7 @@ describeInBrowser('the mailbox', (visit) => {
   })
 
   it('finds mails by their words, keeps the page of the list, asks before it removes them, and brings them back', async () => {
-    const { url, world, tab } = await visit('/mailbox')
+    const { url, world, tab, press, dialog } = await visit('/mailbox')
     const messages = Array.from({ length: 230 }, (_, index) => ({
       to: `c${index}@example.com`,
       subject: `Offer ${index}`,
@@ -70,18 +70,17 @@ describeInBrowser('the mailbox', (visit) => {
     expect(await tab.locator('.mail', { hasText: 'Your order' }).count()).toBe(0)
     await tab.getByLabel('Find').fill('bill.txt HOUSE')
     await eventually(() => tab.locator('.mail strong').allTextContents()).toEqual(['Your order'])
-    const dialog = tab.getByRole('dialog')
-    await tab.getByRole('button', { name: 'Clear' }).click()
+    await press('Clear')
     await dialog.getByText('Remove 231 mails, also those that the search hides?').waitFor()
     await dialog.getByRole('button', { name: 'Cancel' }).click()
     expect(world.mail.messages).toHaveLength(231)
     await tab.getByLabel('Find').fill('nobody')
     await tab.getByRole('link', { name: 'Show every mail' }).click()
     await all()
-    await tab.getByRole('button', { name: 'Clear' }).click()
+    await press('Clear')
     await dialog.getByRole('button', { name: 'Clear' }).click()
     await tab.getByText('No mail yet').waitFor()
-    await tab.getByRole('button', { name: 'Undo' }).click()
+    await press('Undo')
     await all()
     expect(await tab.getByRole('button', { name: 'Undo' }).count()).toBe(0)
   })

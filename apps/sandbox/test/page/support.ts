@@ -56,7 +56,14 @@ export async function openTab(context: BrowserContext, url: string) {
     if (protocol.startsWith('http') && hostname !== 'localhost') complaints.push(`asked ${request.url()}`)
   })
   await tab.goto(url)
-  return { tab, complaints }
+  return {
+    tab,
+    complaints,
+    /** Clicks the button of this name. */
+    press: (name: string) => tab.getByRole('button', { name, exact: true }).click(),
+    verdict: tab.getByRole('region', { name: 'What happened' }),
+    dialog: tab.getByRole('dialog'),
+  }
 }
 
 /** Performs an action, as a button or a form of the page does. */

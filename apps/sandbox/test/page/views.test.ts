@@ -11,8 +11,6 @@ import {
   sandboxForTest,
 } from './support.ts'
 
-const button = (tab: Tab, name: string) => tab.getByRole('button', { name, exact: true }).click()
-const verdictOf = (tab: Tab) => tab.getByRole('region', { name: 'What happened' })
 const fieldOf = (tab: Tab, name: string) => tab.locator(`[data-field=${name}]`)
 const fault = (tab: Tab, name: string, text: string) =>
   fieldOf(tab, name).locator('.fault').getByText(text).waitFor()
@@ -48,16 +46,16 @@ it('takes every example of the OpenAPI document of its host as it is, in their o
 
 describeInBrowser('the page', (visit) => {
   it('draws a form from the manifest, with conditional fields, and the host’s errors at their fields in its words', async () => {
-    const { world, tab } = await visit('/deployments?new=idp-server')
+    const { world, tab, press, verdict } = await visit('/deployments?new=idp-server')
     const domain = fieldOf(tab, 'domain').locator('input')
     expect(await domain.isVisible()).toBe(false)
     await tab.getByLabel('Environment').selectOption('production')
-    await button(tab, 'Deploy idp-server')
+    await press('Deploy idp-server')
     await fault(tab, 'domain', 'is required')
     expect(await domain.getAttribute('aria-invalid')).toBe('true')
     expect(await domain.evaluate((field) => field === document.activeElement)).toBe(true)
     await domain.fill('example.com')
-    await button(tab, 'Deploy idp-server')
+    await press('Deploy idp-server')
     await tab.locator('[data-deployment=dep_idp_server_1] h2 + .status').getByText('running').waitFor()
     const { inputs } = world.platform.deployments.get('dep_idp_server_1') ?? {}
     expect(inputs).toMatchObject({ domain: 'example.com' })
@@ -77,7 +75,7 @@ describeInBrowser('the page', (visit) => {
     await tab.getByLabel('publicMetadata').fill('{"plan":"pro"}')
     await tab.getByLabel('emailAddress').fill('ada@example.com, countess@example.com')
     await send()
-    await verdictOf(tab).getByText('createUser worked').waitFor()
+    await verdict.getByText('createUser worked').waitFor()
     await tab.getByRole('link', { name: 'Response' }).click()
     const body = tab.locator('pre', { hasText: '"plan": "pro"' })
     await body.getByText('"countess@example.com"').first().waitFor()
@@ -88,8 +86,8 @@ describeInBrowser('the page', (visit) => {
   })
 
   it('hides a secret output, reveals and copies it on demand, and hides it in a file that is saved with it', async () => {
-    const { world, tab } = await visit('/deployments?new=idp')
-    await button(tab, 'Deploy idp')
+    const { world, tab, press } = await visit('/deployments?new=idp')
+    await press('Deploy idp')
     const card = tab.locator('[data-deployment=dep_idp_1]')
     await card.getByText('frontendApiUrl').first().waitFor()
     const secret = String(world.identity.backend.instance.secretKey)
@@ -97,27 +95,27 @@ describeInBrowser('the page', (visit) => {
     await card.getByRole('button', { name: 'Copy' }).click()
     await tab.getByText('Copied.').waitFor()
     expect(await tab.evaluate(() => navigator.clipboard.readText())).toBe(secret)
-    await button(tab, 'Reveal')
+    await press('Reveal')
     await card.getByText(secret).waitFor()
-    await button(tab, 'Hide')
+    await press('Hide')
     expect(await tab.content()).not.toContain(secret)
     await card.getByRole('link', { name: 'Files' }).click()
-    await button(tab, 'Generate .env.local')
+    await press('Generate .env.local')
     await card.getByLabel('.env.local').getByText("CLERK_SECRET_KEY='sk_test_[redacted]'").waitFor()
     const save = card.getByRole('link', { name: 'Save' }).click()
     const [download] = await Promise.all([tab.waitForEvent('download'), save])
     expect(await readFile(await download.path(), 'utf8')).toContain(secret)
     await card.getByRole('link', { name: 'Overview' }).click()
     const users = card.locator('dt', { hasText: 'number_of_users' }).locator('+ dd')
-    await button(tab, 'Read metrics')
+    await press('Read metrics')
     await users.getByText('1', { exact: true }).waitFor()
     await deliverFromOutside(world, 'idp', functionCall('createUser', { emailAddress: 'a@b.example' }))
-    await button(tab, 'Read metrics')
+    await press('Read metrics')
     await users.getByText('2', { exact: true }).waitFor()
   })
 
   it('lists many deployments in lines of 40 pixels, finds one with its people and functions, and asks before it deletes', async () => {
-    const { url, world, tab } = await visit()
+    const { url, world, tab, press, dialog } = await visit()
     await Promise.all(Array.from({ length: 43 }, (_, index) => deploy(url, `dep_${index}`)))
     await deploy(url, 'dep_people', 'idp')
     await callFunction(url, 'createUser', { emailAddress: 'ada@example.com' }, 'idp')
@@ -133,7 +131,6 @@ describeInBrowser('the page', (visit) => {
     await rows.click()
     await tab.getByRole('link', { name: 'People 2' }).click()
     await tab.locator('.log').getByText('ada@example.com').waitFor()
-    const dialog = tab.getByRole('dialog')
     // Two clicks on one spot delete nothing.
     await tab.getByRole('button', { name: 'Delete' }).dblclick()
     await dialog.getByText('Delete dep_people?').waitFor()
@@ -145,13 +142,13 @@ describeInBrowser('the page', (visit) => {
     await tab.getByRole('button', { name: 'Send createUser' }).waitFor()
     expect(await tab.locator('#choose-deployment').inputValue()).toBe('dep_people')
     await tab.goto(`${url}/deployments?deployment=dep_people`)
-    await button(tab, 'Delete')
+    await press('Delete')
     await dialog.getByRole('button', { name: 'Delete' }).click()
     await tab.locator('h2 + .status').getByText('stopped').waitFor()
   })
 
   it('calls a function of a deployment with files and unset flags', async () => {
-    const { url, world, tab } = await visit()
+    const { url, world, tab, press, verdict } = await visit()
     for (const id of ['dep_1', 'dep_2']) await deploy(url, id)
     world.mail.faults.add({ path: '/server', status: 401 })
     await deploy(url, 'dep_3')
@@ -187,11 +184,11 @@ describeInBrowser('the page', (visit) => {
     await tab.locator('#choose-deployment').selectOption('none')
     await tab.waitForURL(/deployment=none/)
     await tab.locator('#choose-event').selectOption('idp/createUser')
-    await button(tab, 'Send createUser')
-    await verdictOf(tab).getByText('createUser worked').waitFor()
+    await press('Send createUser')
+    await verdict.getByText('createUser worked').waitFor()
     await tab.goto(`${url}/timeline?new=idp/deleteUser`)
-    await button(tab, 'Send deleteUser')
-    await verdictOf(tab).getByText('deleteUser worked').waitFor()
+    await press('Send deleteUser')
+    await verdict.getByText('deleteUser worked').waitFor()
   })
 
   it('has what a person typed after the way back, but no secret', async () => {
@@ -209,12 +206,12 @@ describeInBrowser('the page', (visit) => {
   })
 
   it('breaks the next call, tells a pending fault once on every view, shows the reaction, and mends', async () => {
-    const { url, world, tab } = await visit('/timeline')
+    const { url, world, tab, press } = await visit('/timeline')
     const pending = tab.locator('#broken')
     const breakNext = async (kind: string) => {
-      await button(tab, 'Break the next call')
+      await press('Break the next call')
       await tab.getByLabel(kind).check()
-      await button(tab, 'Break it')
+      await press('Break it')
       await pending.getByText(kind).waitFor()
     }
     await breakNext('429, too many requests')
@@ -228,9 +225,9 @@ describeInBrowser('the page', (visit) => {
     await breakNext('HTML page instead of JSON')
     await pending.locator('li', { hasText: '401' }).getByRole('button', { name: 'Take back' }).click()
     await eventually(() => world.mail.faults.pending()).toEqual([{ html: true }])
-    await button(tab, 'Break the next call')
+    await press('Break the next call')
     await tab.getByLabel('Where').selectOption('Platform')
-    await button(tab, 'Break it')
+    await press('Break it')
     await tab.goto(url)
     await pending.getByText('Platform: HTML page instead of JSON, for the next call.').waitFor()
     for (const left of [1, 0]) {
@@ -239,15 +236,5 @@ describeInBrowser('the page', (visit) => {
     }
     await tab.getByText('Broken on purpose').waitFor({ state: 'hidden' })
     expect(world.platform.faults.pending()).toEqual([])
-  })
-
-  it('shows every line that the host logged about an event, and links the documentation of the host', async () => {
-    const { url, world, tab } = await visit()
-    await callFunction(url, 'countUsers', {}, 'idp')
-    await tab.goto(`${url}/timeline?event=1&tab=log`)
-    await tab.getByText('FUNCTION_CALL 200').waitFor()
-    await tab.getByText('function=countUsers outcome=ok status=200').waitFor()
-    const docs = `${world.url}/docs`
-    expect(await tab.getByRole('link', { name: 'Docs' }).getAttribute('href')).toBe(docs)
   })
 })
