@@ -70,8 +70,8 @@ describe('a write to a provider over TLS', () => {
     await Promise.all(numbers(20).map((body) => write(body)))
     expect(processed.map(({ version }) => version)).toEqual(Array(21).fill('2.0'))
     expect(sockets).toHaveLength(1)
-    for (const body of ['x'.repeat(65_536), new Blob(['streamed']).stream()]) await write(body)
-    expect(processed.slice(21).map(({ version }) => version)).toEqual(['1.1', '2.0'])
+    await write('x'.repeat(65_536))
+    expect(processed.at(-1)?.version).toBe('1.1')
   })
 
   it('has a connection of its own if the provider offers HTTP/1.1 alone', async () => {

@@ -9,7 +9,8 @@ export interface OutgoingRequest extends Pick<OutboundInit, 'beforeSend' | 'isPr
   url: string
   method: string
   headers: Record<string, string>
-  body: BodyInit | null
+  /** A whole body can be repeated when the server did not process it. */
+  body: string | Uint8Array<ArrayBuffer> | null
   signal: AbortSignal | null
 }
 
@@ -31,8 +32,8 @@ export interface Connections {
 
 /** Connections that all go through one `fetch`, for a runtime that offers no others. */
 export function connectBy(send: typeof fetch): Connections {
-  const connection: Connection = async ({ url, ...init }) => {
-    const call: OutboundInit & { duplex: 'half' } = { ...init, duplex: 'half', redirect: 'manual' }
+  const connection: Connection = ({ url, ...init }) => {
+    const call: OutboundInit = { ...init, redirect: 'manual' }
     return send(url, call)
   }
   return { kept: connection, certain: connection, checked: connection }
@@ -97,12 +98,15 @@ export function createOutbound(options: {
  */
 async function readRequest(input: string | URL | Request, init: OutboundInit = {}): Promise<OutgoingRequest> {
   const given = typeof input === 'object' && 'arrayBuffer' in input ? input : undefined
-  const { headers = given?.headers ?? {} } = init
+  const { headers = given?.headers ?? {}, body = given?.body ?? null } = init
   return {
     url: given?.url ?? String(input),
     method: init.method ?? given?.method ?? 'GET',
     headers: Symbol.iterator in headers ? Object.fromEntries(new Headers(headers)) : { ...headers },
-    body: init.body ?? (given?.body ? await given.arrayBuffer() : null),
+    body:
+      typeof body === 'string' || body === null
+        ? body
+        : new Uint8Array(await new Response(body).arrayBuffer()),
     signal: init.signal ?? given?.signal ?? null,
     beforeSend: init.beforeSend,
     isProbe: init.isProbe,

@@ -81,7 +81,6 @@ async function send(
   onLoss?: () => void,
 ): Promise<Response> {
   const { origin, pathname, search } = new URL(url)
-  const content = typeof body === 'string' || body === null ? body : await bytesOf(body)
   signal?.throwIfAborted()
   return new Promise((resolve, reject) => {
     let connection: Dispatcher.DispatchController | undefined
@@ -107,10 +106,10 @@ async function send(
         path: pathname + search,
         method,
         headers: { 'user-agent': USER_AGENT, ...headers },
-        body: content,
+        body,
         // Over HTTP/1.1, the connection ends with a write.
         reset: onLoss !== undefined,
-        ...(onLoss && { allowH2: (content?.length ?? 0) <= SHORT_BODY }),
+        ...(onLoss && { allowH2: (body?.length ?? 0) <= SHORT_BODY }),
       },
       {
         // An error that is thrown here ends the call before anything is written.
@@ -159,11 +158,6 @@ async function send(
       },
     )
   })
-}
-
-/** A whole body can be repeated when the server did not process it. */
-async function bytesOf(body: BodyInit): Promise<Uint8Array<ArrayBuffer>> {
-  return new Uint8Array(await new Response(body).arrayBuffer())
 }
 
 /** The host does not ask for compression, but some servers always compress. */

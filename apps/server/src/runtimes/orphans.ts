@@ -16,8 +16,8 @@ import { fileOf, type OpenStore, openStore } from '../stores/open.ts'
 import { connectRedis } from '../stores/redis.ts'
 
 async function main(listOfDeployments: string | undefined): Promise<void> {
-  const lines = listOfDeployments === undefined ? [] : readFileSync(listOfDeployments, 'utf8').split('\n')
-  const deploymentIds = lines.flatMap((line) => line.trim() || [])
+  const list = listOfDeployments === undefined ? '' : readFileSync(listOfDeployments, 'utf8')
+  const deploymentIds = list.match(/\S+/g) ?? []
   const config = readConfig(process.env)
   const { platformApiKey, platformBaseUrl } = config.idpServer
   if (platformApiKey === undefined)
