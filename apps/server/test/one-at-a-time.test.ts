@@ -5,6 +5,7 @@ import { setImmediate } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import { createDrain } from '../src/runtimes/drain.ts'
 import { createOneAtATime } from '../src/runtimes/one-at-a-time.ts'
+import { portOf } from './raw-server.ts'
 
 const HOST = 'host: host.test\r\n'
 const ask = (path = '/', more = HOST) => `GET ${path} HTTP/1.1\r\n${more}\r\n`
@@ -20,13 +21,11 @@ async function start(answer: RequestListener = (_, outgoing) => outgoing.end(), 
   server.on('request', () => {
     parsed += 1
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const port = await portOf(server)
   onTestFinished(() => {
     server.close()
     server.closeAllConnections()
   })
-  const address = server.address()
-  const port = typeof address === 'object' && address ? address.port : 0
   /** Opens a connection that reads nothing before `resume`. */
   function open(text = '') {
     const socket = connect(port, '127.0.0.1').on('error', () => {})

@@ -1,4 +1,13 @@
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
+import type { Server } from 'node:net'
+
+/** Lets a server listen on the loopback interface, and resolves with its port. */
+export async function portOf(server: Server): Promise<number> {
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const address = server.address()
+  return typeof address === 'object' && address ? address.port : 0
+}
 
 /** A request with its body. */
 interface RawRequest extends Pick<IncomingMessage, 'method' | 'url' | 'headers'> {
@@ -19,10 +28,8 @@ export async function listen(listener: RequestListener) {
   server.on('connection', () => {
     connections += 1
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
   return {
-    host: `127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`,
+    host: `127.0.0.1:${await portOf(server)}`,
     server,
     requests,
     connections: () => connections,

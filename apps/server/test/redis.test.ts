@@ -1,5 +1,4 @@
 /** The connections of hosts and functions to Redis, its faults and its settings. */
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
 import { redisStore } from '@org/core/stores/redis'
@@ -8,6 +7,7 @@ import { hasRedis, startRedis } from '../../../bench/chaos/redis.ts'
 import { createFunctionStore } from '../src/stores/function-store.ts'
 import { connectRedis, keepConnected } from '../src/stores/redis.ts'
 import { calling, mail } from './hosted.ts'
+import { portOf } from './raw-server.ts'
 import { surround } from './surrounded.ts'
 
 const request = { subject: 'mailer/delivery/evt_1', leaseMs: 60_000 }
@@ -147,11 +147,9 @@ async function startProxy(target: () => string) {
     for (const socket of [client, upstream]) socket.on('error', () => {})
     pairs.push({ client, upstream })
     if (!isSilent) client.pipe(upstream).pipe(client)
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
+  })
   return {
-    url: `redis://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`,
+    url: `redis://127.0.0.1:${await portOf(server)}`,
     opened: () => pairs.length,
     /** Forwards no more replies on the connections that are open. */
     silence() {

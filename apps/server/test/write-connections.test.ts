@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import {
   createSecureServer,
@@ -13,6 +12,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { cert, key } from '../../../tooling/runtimes/certificate.ts'
 import type { OutgoingRequest } from '../src/outbound/outbound.ts'
 import { createNodeRuntime } from '../src/runtimes/node-runtime.ts'
+import { portOf } from './raw-server.ts'
 
 /** Does something else with a call than to process it, and says so. */
 type React = (number: number, stream: ServerHttp2Stream) => boolean
@@ -39,14 +39,11 @@ async function startProvider(react: React = () => false, offersHttp2 = true) {
     ? createSecureServer({ cert, key, allowHTTP1: true }, answer)
     : createServer({ cert, key }, answer)
   server.on('secureConnection', (socket) => sockets.push(socket))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
   onTestFinished(() => {
     for (const socket of sockets) socket.destroy()
     server.close()
   })
-  const address = server.address()
-  const url = `https://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}/things`
+  const url = `https://127.0.0.1:${await portOf(server)}/things`
   const { certain } = createNodeRuntime({ production: false, egressAllow: [] }).connections
   return {
     processed,
@@ -105,28 +102,20 @@ describe('a write to a provider over TLS', () => {
     expect([seen > 12, asked]).toEqual([true, seen])
   })
 
-  it('shares no connection that broke without an answer', async () => {
+  it.each<[string, (stream: ServerHttp2Stream, caller: AbortController) => void]>([
+    ['that broke without an answer', ({ session }) => session?.socket.destroy()],
+    ['with a call that got no answer in time', (_, caller) => caller.abort(new Error('too late'))],
+  ])('shares no connection %s', async (_, lose) => {
+    const caller = new AbortController()
     const { write, connections } = await startProvider((number, stream) => {
-      if (number === 2) stream.session?.socket.destroy()
+      if (number === 2) lose(stream, caller)
       return number === 2
     })
     await write('first')
-    const lost = write('lost')
+    const lost = write('lost', { signal: caller.signal })
     await expect(lost).rejects.toThrow()
     await expect(lost).rejects.not.toMatchObject({ code: 'ERR_NOT_SENT' })
     for (const body of numbers(4)) await write(body)
     expect(connections()).toEqual([0, 1, 1, 1, 1])
-  })
-
-  it('shares no connection with a call that got no answer in time', async () => {
-    const caller = new AbortController()
-    const { write, connections } = await startProvider((number) => {
-      if (number === 2) caller.abort(new Error('too late'))
-      return number === 2
-    })
-    await write('first')
-    await expect(write('lost', { signal: caller.signal })).rejects.toThrow('too late')
-    for (const body of numbers(2)) await write(body)
-    expect(connections()).toEqual([0, 1, 1])
   })
 })
