@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { IntegrationError } from '@org/core'
 import type { OutboundInit } from '@org/core/hosting'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { createCircuits } from '../src/outbound/circuit-breaker.ts'
+import { createCircuits, createPlatformCircuit } from '../src/outbound/circuit-breaker.ts'
 import { createOutbound } from '../src/outbound/outbound.ts'
 import { createNodeRuntime } from '../src/runtimes/node-runtime.ts'
 import { listen } from './raw-server.ts'
@@ -197,4 +197,17 @@ describe('the circuit of a provider', () => {
     await callOften(() => send(url, init))
     expect((await send(url)).status).toBe(status)
   })
+})
+
+it('the platform has 250 calls at a time, half of the events of a host, and the next one fails at once', async () => {
+  const { promise: held, resolve: letGo } = Promise.withResolvers<Response>()
+  const wrapped = createPlatformCircuit(() => {}).wrap(() => held)
+  const call = () => wrapped('https://platform.test')
+  const underWay = Array.from({ length: 250 }, call)
+  const next = call()
+  letGo(new Response())
+  const message = 'The platform has too many calls under way.'
+  await expect(next).rejects.toMatchObject({ code: 'platform_unavailable', message })
+  await Promise.all(underWay)
+  expect((await call()).status).toBe(200)
 })

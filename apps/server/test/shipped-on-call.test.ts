@@ -50,20 +50,6 @@ describe('the line of an event that fails in the bundled host', () => {
     })
   })
 
-  it.each([
-    ['a port that nobody listens on', 'http://127.0.0.1:1', 'connect ECONNREFUSED 127.0.0.1:1'],
-    [
-      'a name that does not exist',
-      'http://nowhere.invalid',
-      /^getaddrinfo (ENOTFOUND|EAI_AGAIN) nowhere\.invalid/,
-    ],
-  ])('names %s', async (_, MAILER_API_BASE, reason) => {
-    const host = around.ship({ environment: { MAILER_API_BASE } })
-    await host.send('mailer', calling('sendEmail', mail))
-    const line = { code: 'provider_error', reason: expect.stringMatching(reason) }
-    expect(host.log.find(({ event }) => event)).toMatchObject(line)
-  })
-
   it('names a shortage of the host itself, and counts it', async () => {
     around.reset()
     const host = around.ship({ within: ['sh', '-c', 'ulimit -n 60; exec "$@"', 'sh'] })
@@ -138,44 +124,23 @@ describe('a mail whose recipient asks for it', () => {
 })
 
 describe('a platform that never answers', () => {
-  it('holds up half of the events at most, and no mail with inputs, and is asked no more', async () => {
+  it('holds up no mail with inputs, and is asked no more', async () => {
     around.reset()
-    const held: Socket[] = []
-    let isDown = false
-    const platform = createTcpServer((socket) => {
-      held.push(socket.on('error', () => {}))
-      if (isDown) socket.destroy()
-    })
+    const platform = createTcpServer((socket) => void socket.on('error', () => {}))
     const PLATFORM_API_URL = `http://127.0.0.1:${await portOf(platform)}`
     const host = around.ship({ environment: { PLATFORM_API_URL } })
-    let answered = 0
-    const measured = Array.from({ length: 400 }, async (_, at) => {
-      const event = { name: 'METRIC_UPDATE', deployment: { ...deployment, id: `dep_${at}` } }
-      const { status } = await host.send('mailer', event)
-      answered += 1
-      return status
-    })
-    // The platform has the others.
-    await expect.poll(() => answered).toBeGreaterThanOrEqual(150)
+    const metricsOf = (deployment: object) => host.send('mailer', { name: 'METRIC_UPDATE', deployment })
+    const measured = Array.from({ length: 400 }, (_, at) => metricsOf({ ...deployment, id: `dep_${at}` }))
     const statuses: number[] = []
-    for (let at = 0; at < 600; at += 100) {
-      const mails = Array.from({ length: 100 }, (_, index) =>
-        host.send('mailer', mailOf(`dep_${at + index}`)),
-      )
+    for (let at = 0; at < 300; at += 50) {
+      const mails = Array.from({ length: 50 }, (_, index) => host.send('mailer', mailOf(`dep_${at + index}`)))
       for (const { status } of await Promise.all(mails)) statuses.push(status)
     }
-    expect(around.mail.messages).toHaveLength(600)
-    isDown = true
-    for (const socket of held) socket.destroy()
-    expect(new Set([...statuses, ...(await Promise.all(measured))])).toEqual(new Set([200]))
-    const reasons = host.log.flatMap(({ notes }) =>
-      Array.isArray(notes) ? notes.map((note) => note.reason) : [],
-    )
-    const place = new URL(PLATFORM_API_URL).host
-    expect(reasons).toContain(`The platform has too many calls under way. (${place})`)
-
+    for (const { status } of await Promise.all(measured)) statuses.push(status)
+    expect(new Set(statuses)).toEqual(new Set([200]))
+    expect(around.mail.messages).toHaveLength(300)
     const lookUp = async () => {
-      const answer = await host.send('mailer', { name: 'METRIC_UPDATE', deployment: { id: 'dep_1' } })
+      const answer = await metricsOf({ id: 'dep_1' })
       expect(answer).toMatchObject({ status: 502, body: { code: 'platform_unavailable', retryable: true } })
       return host.log.at(-1)?.detail
     }

@@ -3,7 +3,6 @@ import { cpSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { checkSqliteFile } from '@org/core/stores/sqlite'
 import { afterAll, describe, expect, it } from 'vitest'
 import { calling, createFolder, production as inProduction } from './hosted.ts'
 import { bundle, type StartOptions, secret, startShipped } from './shipped.ts'
@@ -20,41 +19,31 @@ function start(environment: Record<string, string | undefined>, options: StartOp
   return host
 }
 
-/** The last words of a host that refuses to start. */
-async function refusalOf(environment: Record<string, string>): Promise<string> {
-  const { errors, exit } = start(environment)
-  expect(await exit).toBe(1)
-  return errors()
-}
-
 // At the same time, because they mostly wait.
 describe.concurrent('the bundled host', () => {
   it('refuses to start with every fault of its configuration and its store, each by its name and without its value', async () => {
-    const wrong = {
-      LEASE_MS: '5000',
-      PLATFORM_API_URL: 'https://platform.example?hidden=1#x',
-      PLATFORM_API_TOKEN: 'hidden\ntoken',
-      DELIVERY_STORE: 'sqlite:/proc/none/deliveries.db',
-      MAILER_SHARED_FROM_EMAIL: 'hidden\u2028 <shop@example.com>',
-    }
-    const refusal = await refusalOf({ ...wrong, NODE_ENV: ' Production\r' })
-    const named = [...refusal.matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name)
-    const missing = ['CORS_ORIGINS', 'PLATFORM_WEBHOOK_SECRET']
-    expect(named.toSorted()).toEqual([...Object.keys(wrong), ...missing].toSorted())
-    expect(refusal).toMatch(/\n {2}DELIVERY_STORE: .* folder can’t be created/)
-    expect(refusal).not.toMatch(/hidden/i)
-  })
-
-  it('refuses to start on a store of another format by name, and leaves it as it is', async () => {
     const file = `${createFolder()}/deliveries.db`
     const other = new DatabaseSync(file)
     other.exec('PRAGMA journal_mode = WAL; PRAGMA user_version = 3; CREATE TABLE records (id INTEGER)')
     other.close()
     const before = readFileSync(file)
-    const refusal = await refusalOf({ ...development, DELIVERY_STORE: `sqlite:${file}` })
-    expect(refusal).toMatch(
-      /^The configuration has one fault:\n {2}DELIVERY_STORE: .*it has format 3, and this host reads format 4: drain the host/,
+    const wrong = {
+      LEASE_MS: '5000',
+      PLATFORM_API_URL: 'https://platform.example?hidden=1#x',
+      PLATFORM_API_TOKEN: 'hidden\ntoken',
+      DELIVERY_STORE: `sqlite:${file}`,
+      MAILER_SHARED_FROM_EMAIL: 'hidden\u2028 <shop@example.com>',
+    }
+    const { errors, exit } = start({ ...wrong, NODE_ENV: ' Production\r' })
+    expect(await exit).toBe(1)
+    const named = [...errors().matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name)
+    const missing = ['CORS_ORIGINS', 'PLATFORM_WEBHOOK_SECRET']
+    expect(named.toSorted()).toEqual([...Object.keys(wrong), ...missing].toSorted())
+    expect(errors()).toMatch(
+      / {2}DELIVERY_STORE: .*it has format 3, and this host reads format 4: drain the host/,
     )
+    expect(errors()).not.toMatch(/hidden/i)
+    // The host leaves a store of another format as it is.
     expect(readFileSync(file)).toEqual(before)
   })
 
@@ -136,26 +125,6 @@ describe.concurrent('the bundled host', () => {
       expect([host, await send({ host, origin: `http://${host}` })]).toEqual([host, 200])
     const listed = { ...local, origin: 'https://app.example.com', 'sec-fetch-site': 'cross-site' }
     expect(await read(listed)).toBe(200)
-  })
-
-  it('starts with a store that another process has locked, and works once it is free', async ({ expect }) => {
-    const folder = createFolder()
-    await checkSqliteFile(`${folder}/deliveries.db`)
-    const other = new DatabaseSync(`${folder}/deliveries.db`)
-    other.exec('BEGIN EXCLUSIVE')
-    const { url, log, send } = start({
-      ...development,
-      PLATFORM_WEBHOOK_SECRET: secret,
-      DELIVERY_STORE: `sqlite:${folder}/deliveries.db`,
-    })
-    const readiness = async () => (await fetch(`${await url}/readyz`)).status
-    expect(await readiness()).toBe(503)
-    const said = () => log.map(({ message }) => message)
-    const locked = expect.stringMatching(/^DELIVERY_STORE: .* another process has locked it/)
-    await expect.poll(said).toContainEqual(locked)
-    other.close()
-    await expect.poll(readiness).toBe(200)
-    expect(await send('idp', createUser)).toMatchObject({ body: { code: 'missing_credentials' } })
   })
 
   it('keeps its store private and under its secret, through a rotation', async () => {

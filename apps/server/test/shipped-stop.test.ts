@@ -61,18 +61,15 @@ describe('the bundled host, told to stop,', () => {
     const url = `${await host.url}/healthz`
     let answered = 0
     /** Asks until the host answers no more, and says why. */
-    async function askOn(): Promise<unknown> {
-      for (;;) {
-        try {
-          const response = await fetch(url)
+    const askOn = (): Promise<unknown> =>
+      fetch(url).then(
+        async (response) => {
           await response.text()
-          if (response.status !== 200) return response.status
           answered += 1
-        } catch (error) {
-          return Object(Object(error).cause).code
-        }
-      }
-    }
+          return response.ok ? askOn() : response.status
+        },
+        ({ cause }) => cause.code,
+      )
     const busy = Array.from({ length: 50 }, askOn)
     await expect.poll(() => answered).toBeGreaterThan(100)
     await host.stop('SIGTERM')

@@ -97,13 +97,4 @@ describe('the bundled host, beside strangers,', () => {
       }
     },
   )
-
-  it('refuses a body in pieces of one byte, and closes its connection', async () => {
-    const stranger = await open(await host.url)
-    stranger.write(post({ 'transfer-encoding': 'chunked', ...forged() }))
-    const pieces = '1\r\na\r\n'.repeat(20_000)
-    for (let count = 0; count < 200 && !stranger.destroyed; count += 1) stranger.write(pieces)
-    await stranger.left
-    expect(stranger.received()).toMatch(/^HTTP\/1.1 400 /)
-  })
 })

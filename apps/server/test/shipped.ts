@@ -39,13 +39,12 @@ export async function startSurroundings() {
 
 /** A signed delivery, as the platform sends it. */
 export async function signedRequest(
-  body: string | Uint8Array<ArrayBuffer>,
-  { url = 'https://host.test/mailer/webhook', id = String(crypto.randomUUID()) } = {},
+  body: string,
+  { url = 'https://host.test/mailer/webhook' } = {},
 ): Promise<Request> {
-  const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body
-  const signed = await sign({ secret, id, body: bytes })
+  const signed = await sign({ secret, id: crypto.randomUUID(), body })
   const headers = { 'content-type': 'application/json', ...signed }
-  return new Request(url, { method: 'POST', headers, body: bytes })
+  return new Request(url, { method: 'POST', headers, body })
 }
 
 /** How a process is started. */
@@ -57,8 +56,6 @@ export interface StartOptions {
   secret?: string | undefined
   /** The folder of the bundle. @default {@link bundle} */
   program?: string
-  /** For Node. */
-  flags?: readonly string[]
   /** A command that runs another one, such as `unshare`. */
   within?: readonly string[]
 }
@@ -75,10 +72,9 @@ cpSync(new URL('../dist/node', import.meta.url), bundle, {
 
 /** Starts the bundle on a free port, with a store in memory unless `environment` says otherwise. */
 export function startShipped(options: StartOptions = {}) {
-  const { environment, folder, program = bundle, flags = [], within = [] } = options
+  const { environment, folder, program = bundle, within = [] } = options
   const signedBy = 'secret' in options ? options.secret : secret
-  const node = [process.execPath, ...flags, join(program, 'node.mjs')]
-  const [command = '', ...args] = [...within, ...node]
+  const [command = '', ...args] = [...within, process.execPath, join(program, 'node.mjs')]
   const child = spawn(command, args, {
     cwd: folder ?? createFolder(),
     env: { PORT: '0', DELIVERY_STORE: 'memory:', ...environment },
