@@ -211,6 +211,17 @@ export function clock(time = Date.now()) {
   }
 }
 
+/** The calls of Web Crypto that are under way. They take real time, on other threads. */
+let encrypting = 0
+const { subtle } = crypto
+const { encrypt, decrypt } = subtle
+async function track<Result>(work: Promise<Result>): Promise<Result> {
+  encrypting += 1
+  return work.finally(() => (encrypting -= 1))
+}
+subtle.encrypt = (...given) => track(encrypt.apply(subtle, given))
+subtle.decrypt = (...given) => track(decrypt.apply(subtle, given))
+
 /** Resolves as the work does, in fake time: nobody waits for its timers. */
 export async function inFakeTime<Result>(work: () => Promise<Result>): Promise<Result> {
   const toFake = ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'] as const
@@ -220,7 +231,7 @@ export async function inFakeTime<Result>(work: () => Promise<Result>): Promise<R
   const result = work().finally(() => (isOver = true))
   while (!isOver) {
     await new Promise(setImmediate)
-    await vi.advanceTimersByTimeAsync(50)
+    if (encrypting === 0) await vi.advanceTimersByTimeAsync(50)
   }
   if (!isFake) vi.useRealTimers()
   return result
