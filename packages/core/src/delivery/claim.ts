@@ -102,13 +102,13 @@ export async function claimSubject(
 /** Renews the lease of a claim until the work ends. */
 async function startClaim(
   store: DeliveryStore,
-  { lease, progress: stored }: Extract<ClaimResult, { state: 'claimed' }>,
+  { lease, progress: earlier }: Extract<ClaimResult, { state: 'claimed' }>,
   asked: number,
   cipher: Cipher | undefined,
   { logger, leaseMs, now, waitUntil }: ClaimOptions,
 ) {
   const claimedAt = performance.now()
-  const progress = cipher ? await decryptSteps(stored, cipher) : { ...stored }
+  const progress = cipher ? await decryptSteps(earlier, cipher) : { ...earlier }
   const lost = new AbortController()
   const lose = () => lost.abort(takenOver())
   // Counted from before the request to the store, so never later than the store's own time.
@@ -148,13 +148,18 @@ async function startClaim(
     return Promise.race([written, waiting.promise]).finally(() => clearTimeout(late))
   }
 
+  /**
+   * Records steps.
+   *
+   * @param by when the event goes on without the store's answer, in milliseconds since 1970; the steps are recorded
+   * in the background then
+   * @throws {IntegrationError} `overloaded` after `by`, `delivery_in_progress` if the claim was lost
+   */
   async function record(steps: Record<string, Json>, by?: number): Promise<void> {
     Object.assign(progress, steps)
     const encrypted = cipher && encryptSteps(steps, cipher)
     const isKept = await write(async () => {
-      const written = (await encrypted) ?? steps
-      Object.assign(stored, written)
-      const isKept = await store.advance(lease, written)
+      const isKept = await store.advance(lease, (await encrypted) ?? steps)
       if (!isKept) lose()
       return isKept
     }, by)
@@ -185,8 +190,6 @@ async function startClaim(
     claimedAt,
     /** The steps: those of earlier claims, and its own, whether the store has them already or not. */
     progress,
-    /** The steps as the store has them. */
-    stored,
     /** Aborts when the lease is lost; nothing may be written after that. */
     lost: lost.signal,
     /**
@@ -199,13 +202,6 @@ async function startClaim(
       if (hasEnded || isOver()) lose()
       if (lost.signal.aborted) throw takenOver()
     },
-    /**
-     * Records steps.
-     *
-     * @param by when the event goes on without the store's answer, in milliseconds since 1970; the steps are recorded
-     * in the background then
-     * @throws {IntegrationError} `overloaded` after `by`, `delivery_in_progress` if the claim was lost
-     */
     record,
     /**
      * Ends the work.

@@ -17,7 +17,7 @@ import {
   type Replay,
   reservedSteps,
 } from './claim.ts'
-import type { BodyHash, Cipher, RecordKeys } from './encryption.ts'
+import { type BodyHash, type Cipher, encryptSteps, type RecordKeys } from './encryption.ts'
 import { type EventResponse, ignored, type ResponseBody, toFailure } from './response.ts'
 import { settlementOf } from './settlement.ts'
 import type { DeliveryStore, RecordedResponse, SubjectRecord } from './store.ts'
@@ -92,8 +92,10 @@ export async function end(
   const isCall = operation.traits.claims === 'call'
   const isUnknown = response.error?.code === 'outcome_unknown' || response.fates?.unknown
   // No delivery continues a call after its response, unless an operator settles what is unknown.
-  const ofCall = isUnknown ? { ...claim.stored, [reservedSteps.intent]: true } : {}
-  const progress = isCall ? ofCall : nextProgress(operation, claim.progress, response, claiming.now())
+  const ofCall = isUnknown ? { ...claim.progress, [reservedSteps.intent]: true } : {}
+  const progress = isCall
+    ? await encryptSteps(ofCall, cipher)
+    : nextProgress(operation, claim.progress, response, claiming.now())
   const body = withoutSecrets(response.body ?? {}, definition, redactor)
   const recorded = JSON.stringify(body)
   const completion = {

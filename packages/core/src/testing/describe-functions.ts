@@ -61,7 +61,7 @@ export function describeFunctions(definition: IntegrationDefinition, suite: Suit
       const { deployment: _, ...event } = calling(running)
       running.expectSuccess('A call without a deployment uses the shared account', await running.send(event))
       expect(running.effectfulCall.count()).toBe(1)
-      running.expectHome()
+      await running.expectHome()
     })
   }
 
@@ -83,7 +83,7 @@ export function describeFunctions(definition: IntegrationDefinition, suite: Suit
     it(`runs ${name} with the example of its contract, and changes something only if it is marked`, async () => {
       const { running, response, calls } = await run(call)
       running.expectSuccess(`${name} succeeds with the example of its contract`, response)
-      running.expectHome()
+      await running.expectHome()
       const change = calls.find(isChange)
       if (change && !effectful)
         fail(

@@ -93,7 +93,7 @@ export function describeSecrets(definition: IntegrationDefinition, suite: Suite)
     await running.send({ name: 'HEALTH_CHECK', deployment: forged })
     for (const called of Object.keys(functions))
       await running.send({ ...exampleCall(definition, called), deployment: forged })
-    running.expectHome()
+    await running.expectHome()
   })
 
   it('uses the credentials of the deployment, and none of the settings, for every event of a deployment', async () => {

@@ -6,7 +6,11 @@ export { createEmulator, type EmulatedRequest, type EmulatorCall, keepNewest } f
 export { ConnectionCut, createFaults, type Fault, type Faults, type StatusFault } from './faults.ts'
 export type { IntegrationFixture, IntegrationSample } from './integration-host.ts'
 export type { TestRunner } from './integration-suite.ts'
-export { createPlatformEmulator, type PlatformCall, type PlatformEmulator } from './platform.ts'
-export type { EmulatedDeployment } from './platform-callbacks.ts'
+export {
+  createPlatformEmulator,
+  type EmulatedDeployment,
+  type PlatformCall,
+  type PlatformEmulator,
+} from './platform.ts'
 export { connectPlatform } from './platform-port.ts'
 export { type Served, serve } from './serve.ts'

@@ -73,10 +73,10 @@ export function fail(sentence: string): never {
 /** Whether a call may have changed something. */
 export const isChange = ({ method }: EmulatorCall) => method !== 'GET' && method !== 'HEAD'
 
-/** A request in one line, and everything that could hold a credential. */
+/** A request in one line, and with everything that could hold a credential. */
 async function describeRequest(request: Request) {
   const line = `${request.method} ${request.url} ${await request.text()}`
-  return { line, everything: [line, ...request.headers.values()].join(' ') }
+  return { url: request.url, line, everything: [line, ...request.headers.values()].join(' ') }
 }
 
 /** Whether a text holds one of the credentials, in any spelling. */
@@ -97,7 +97,7 @@ export function* textsIn(
 
 /** A refusal that quotes the whole request, in the formats of many providers. */
 async function quoteBack(request: Request, code: string | number): Promise<Response> {
-  const message = [request.url, ...request.headers.values(), await request.text()].join(' ')
+  const { everything: message } = await describeRequest(request)
   const error = { code, message, long_message: message, detail: message }
   return Response.json({ ...error, Message: message, ErrorCode: 10, errors: [error], error }, { status: 422 })
 }
@@ -108,7 +108,6 @@ export function createIntegrationHost(fixture: IntegrationFixture) {
   const record = platform.addDeployment({ ...deployment, inputs: fixture.inputs })
   const memory = memoryStore()
   const traces: unknown[] = []
-  const strangers: string[] = []
   /** Every request to the provider: its method, URL, headers and body. */
   const requests: ReturnType<typeof describeRequest>[] = []
   const authorizations = new Set<string>()
@@ -123,7 +122,6 @@ export function createIntegrationHost(fixture: IntegrationFixture) {
     // As it is sent: `Basic` encodes the credential.
     const authorization = request.headers.get('authorization')?.split(' ').at(-1)
     if (authorization) authorizations.add(authorization)
-    if (new URL(request.url).origin !== origin) strangers.push(`${request.method} ${request.url}`)
     return echoed === undefined ? fixture.provider.fetch(request) : quoteBack(request, echoed)
   }
 
@@ -172,13 +170,12 @@ export function createIntegrationHost(fixture: IntegrationFixture) {
     hostCredentials,
     /** Checks that no request had a credential of the settings. */
     async expectOwnCredentials(what: string): Promise<void> {
-      const foreign = (await Promise.all(requests)).find(({ everything }) =>
-        holdsAny(hostCredentials, everything),
-      )
-      if (foreign)
-        fail(
-          `${what} of a deployment with credentials of its own uses a credential of the settings: ${foreign.line}`,
-        )
+      for (const { line, everything } of await Promise.all(requests)) {
+        if (holdsAny(hostCredentials, everything))
+          fail(
+            `${what} of a deployment with credentials of its own uses a credential of the settings: ${line}`,
+          )
+      }
     },
     async send(event: object, { id, using = handle }: { id?: string; using?: WebhookHandler } = {}) {
       let timer: ReturnType<typeof setTimeout> | undefined
@@ -198,9 +195,11 @@ export function createIntegrationHost(fixture: IntegrationFixture) {
       return response.status === 200 ? response : fail(`${promise}, but ${describeResponse(response)}`)
     },
     /** Checks that every call went to the provider of the settings. */
-    expectHome(): void {
-      if (strangers.length > 0)
-        fail(`Every call goes to ${origin}, the baseUrl of the settings, but: ${strangers}`)
+    async expectHome(): Promise<void> {
+      for (const { url, line } of await Promise.all(requests)) {
+        if (new URL(url).origin !== origin)
+          fail(`Every call goes to ${origin}, the baseUrl of the settings, but: ${line}`)
+      }
     },
     /** The calls that may have changed something. */
     changes: () => fixture.provider.calls.filter(isChange),

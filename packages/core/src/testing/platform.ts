@@ -1,7 +1,24 @@
 import * as z from 'zod'
-import { createEmulator, type EmulatedRequest, type EmulatorCall } from './emulator.ts'
+import { valuesAt } from '../contract/marks.ts'
+import { callbackBodies, type DownloadFile, type LogEntry, type Metric } from '../contract/platform.ts'
+import { createEmulator, type EmulatedRequest, type EmulatorCall, keepNewest } from './emulator.ts'
 import { createFaults } from './faults.ts'
-import { type Callback, callbacks, type EmulatedDeployment } from './platform-callbacks.ts'
+
+/** The record of one deployment. */
+export interface EmulatedDeployment {
+  id: string
+  inputs: Record<string, unknown>
+  outputs: Record<string, unknown>
+  /** The names of the secret outputs. */
+  sensitive: string[]
+  status: string
+  /** The newest 10,000, newest last; the same holds for logs and metrics. */
+  statusHistory: { status: string; message?: string | undefined; at: string }[]
+  logs: LogEntry[]
+  metrics: Metric[]
+  /** The files, by the id of the download. */
+  downloads: Map<string, DownloadFile[]>
+}
 
 /** One call to the platform. */
 export interface PlatformCall extends EmulatorCall {
@@ -13,7 +30,52 @@ export interface PlatformCall extends EmulatorCall {
 /** A platform in memory. */
 export type PlatformEmulator = ReturnType<typeof createPlatformEmulator>
 
-const KEYS_KEPT = 10_000
+/** Of each list, and of the keys. */
+const KEPT = 10_000
+
+// Stricter than a platform should be, so that an addition to a body shows in a test first.
+const status = callbackBodies.status.strict()
+const entries = callbackBodies.logs.shape.entries.element.strict().array().min(1)
+const metrics = callbackBodies.metrics.shape.metrics.element.strict().array().min(1)
+const files = callbackBodies.downloads.shape.files.element.strict().array().min(1)
+const outputs = callbackBodies.outputs.strict().superRefine((body, context) => {
+  body.sensitive.forEach((output, index) => {
+    if (valuesAt(body.outputs, output).length > 0) return
+    context.addIssue({ code: 'custom', path: ['sensitive', index], message: `There is no output ${output}` })
+  })
+})
+
+/** Writes the body of a callback to a deployment, or throws a `ZodError`. */
+type Write = (deployment: EmulatedDeployment, body: unknown, downloadId: string) => void
+
+/** The callbacks, by the last part of their path; `downloads` is followed by an id. */
+const callbacks: Readonly<Record<string, { method: string; write: Write }>> = {
+  status: {
+    method: 'PUT',
+    write(deployment, body) {
+      const given = status.parse(body)
+      deployment.status = given.status
+      keepNewest(deployment.statusHistory, [{ ...given, at: new Date().toISOString() }], KEPT)
+    },
+  },
+  logs: {
+    method: 'POST',
+    write: ({ logs }, body) => keepNewest(logs, z.strictObject({ entries }).parse(body).entries, KEPT),
+  },
+  outputs: {
+    method: 'PUT',
+    write: (deployment, body) => void Object.assign(deployment, outputs.parse(body)),
+  },
+  metrics: {
+    method: 'POST',
+    write: (deployment, body) =>
+      keepNewest(deployment.metrics, z.strictObject({ metrics }).parse(body).metrics, KEPT),
+  },
+  downloads: {
+    method: 'PUT',
+    write: ({ downloads }, body, id) => void downloads.set(id, z.strictObject({ files }).parse(body).files),
+  },
+}
 
 /**
  * Makes a platform without any deployment. It refuses every callback that breaks the contract (§5), and says why.
@@ -31,21 +93,19 @@ export function createPlatformEmulator({ token }: { token?: string | undefined }
       return problem(401, 'The token is missing or wrong.')
     const route = findRoute(request.url.pathname)
     if (!route) return problem(404, `There is no ${request.url.pathname}.`)
-    const method = route.callback?.method ?? 'GET'
+    const { method = 'GET', write } = route.callback ?? {}
     if (method !== request.method) return problem(405, `Expected ${method}.`, { allow: method })
 
     const deployment = deployments.get(route.id)
     if (!deployment) return problem(404, `There is no deployment ${route.id}.`)
-    if (route.callback) return writeOnce(request, deployment, route.callback, route.downloadId)
+    if (write) return writeOnce(request, (body) => write(deployment, body, route.downloadId))
     const { id, inputs, outputs, status } = deployment
     return Response.json({ id, inputs, outputs, status })
   }
 
   function writeOnce(
     { method, url, headers, text }: EmulatedRequest,
-    deployment: EmulatedDeployment,
-    callback: Callback,
-    downloadId: string,
+    write: (body: unknown) => void,
   ): Response {
     const key = headers.get('idempotency-key')
     const scope = `${method} ${url.pathname} ${key}`
@@ -58,11 +118,15 @@ export function createPlatformEmulator({ token }: { token?: string | undefined }
       return problem(415, 'The content type must be application/json.')
     const json = parseJson(text)
     if (!json) return problem(400, 'The body is not JSON.')
-    const error = callback.write(deployment, json.value, downloadId)
-    if (error) return problem(422, `The body is invalid: ${z.prettifyError(error)}`)
+    try {
+      write(json.value)
+    } catch (error) {
+      if (!(error instanceof z.ZodError)) throw error
+      return problem(422, `The body is invalid: ${z.prettifyError(error)}`)
+    }
     if (key !== null) written.set(scope, text)
     const [oldest] = written.keys()
-    if (oldest !== undefined && written.size > KEYS_KEPT) written.delete(oldest)
+    if (oldest !== undefined && written.size > KEPT) written.delete(oldest)
     return Response.json({ accepted: true })
   }
 
@@ -102,12 +166,11 @@ export function createPlatformEmulator({ token }: { token?: string | undefined }
 
 /** @returns the parts of a path; without a callback, the deployment is read */
 function findRoute(pathname: string) {
-  const parts = /^\/deployments\/([^/]+)(?:\/([a-z]+)(?:\/([^/]+))?)?$/.exec(pathname)
-  const [, id, kind, downloadId] = parts?.map(decode) ?? []
-  if (!id) return undefined
-  const callback = kind ? callbacks.get(kind) : undefined
-  if (kind && (!callback || (kind === 'downloads') !== Boolean(downloadId))) return undefined
-  return { id, downloadId: downloadId ?? '', callback }
+  const parts = /^\/deployments\/([^/]+)(?:\/(?:(status|logs|outputs|metrics)|(downloads)\/([^/]+)))?$/.exec(
+    pathname,
+  )
+  const [, id, plain, downloads, downloadId = ''] = parts?.map(decode) ?? []
+  return id ? { id, downloadId, callback: callbacks[plain || downloads || ''] } : undefined
 }
 
 function decode(part = ''): string {

@@ -48,7 +48,7 @@ async function exchange(handler: Handler, incoming: IncomingMessage, outgoing: S
   incoming.on('error', () => {})
   outgoing.on('error', () => {})
   try {
-    const response = await handler(toRequest(incoming, outgoing))
+    const response = await handler(await toRequest(incoming, outgoing))
     outgoing.writeHead(response.status, [...response.headers].flat())
     for await (const chunk of (incoming.method !== 'HEAD' && response.body) || []) {
       if (outgoing.destroyed) return
@@ -63,7 +63,7 @@ async function exchange(handler: Handler, incoming: IncomingMessage, outgoing: S
   }
 }
 
-function toRequest(incoming: IncomingMessage, outgoing: ServerResponse): Request {
+async function toRequest(incoming: IncomingMessage, outgoing: ServerResponse): Promise<Request> {
   const left = new AbortController()
   outgoing.on('close', () => {
     if (!outgoing.writableFinished) left.abort(new DOMException('The client left.', 'AbortError'))
@@ -72,18 +72,7 @@ function toRequest(incoming: IncomingMessage, outgoing: ServerResponse): Request
   for (const [name, values] of Object.entries(incoming.headersDistinct))
     for (const value of values ?? []) headers.append(name, value)
   const { method = 'GET', url = '/' } = incoming
-  const body = method === 'GET' || method === 'HEAD' ? null : toStream(incoming)
-  const { signal } = left
-  const init: RequestInit & { duplex: 'half' } = { method, headers, body, signal, duplex: 'half' }
+  const body = method === 'GET' || method === 'HEAD' ? null : new Blob(await incoming.toArray())
+  const init = { method, headers, body, signal: left.signal }
   return new Request(`http://${incoming.headers.host ?? 'localhost'}${url}`, init)
-}
-
-function toStream(incoming: IncomingMessage): ReadableStream<Uint8Array> {
-  const chunks = incoming[Symbol.asyncIterator]()
-  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
-    const { done, value } = await chunks.next()
-    if (done) controller.close()
-    else controller.enqueue(value)
-  }
-  return new ReadableStream({ pull })
 }
