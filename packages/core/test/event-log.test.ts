@@ -116,16 +116,18 @@ describe('the log line of an event', () => {
 
   it('and each line after it have the route, deployment, delivery, request and trace of the sender', async () => {
     const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
-    const late = Promise.withResolvers<boolean>()
-    const host = createHost({ store: { ...memoryStore(), complete: () => late.promise } })
+    const answered = Promise.withResolvers<void>()
+    const provider = async (_: ProviderCall, { log }: HandlerContext) =>
+      void answered.promise.then(() => log.info('After the response.'))
+    const host = createHost({ provider })
     const throughProxy = (request: Request) => {
       request.headers.set('x-request-id', 'from-the-proxy.1')
       request.headers.set('traceparent', `00-${traceId}-00f067aa0ba902b7-01`)
       return host.handle(request)
     }
     await deliver(throughProxy, { ...greet, deployment }, { id: 'evt_1' })
-    late.resolve(false)
-    await expect.poll(() => host.lines.length).toBeGreaterThan(1)
+    answered.resolve()
+    await expect.poll(() => host.lines.length).toBe(2)
     const ids = { deployment: 'dep_1', delivery: 'evt_1', request: 'from-the-proxy.1', traceId }
     for (const line of host.lines) expect(line).toMatchObject({ facts: { route: 'greeter', ...ids } })
   })
