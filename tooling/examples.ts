@@ -1,5 +1,8 @@
+/** Run as a program, it writes the examples of all documents to where the root’s `tsconfig.json` finds them. */
+import { globSync } from 'node:fs'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { root } from './packages/workspace.ts'
 
 /**
  * Writes each `ts` block of Markdown files into a module in a package's folder, from which it can import the package
@@ -24,4 +27,17 @@ export async function writeExamples(home: string, files: readonly string[], purp
   })
   for (const { path, code } of blocks) await writeFile(path, code)
   return blocks
+}
+
+if (import.meta.main) {
+  /** Documents beside a README, by the package that their examples import. */
+  const documents: Record<string, string[]> = {
+    'packages/mailer': ['../../README.md'],
+    'apps/server': ['../../docs/platform-api.md'],
+  }
+
+  for (const readme of globSync('{packages/*,tooling/new-integration/template}/README.md', { cwd: root }))
+    documents[dirname(readme)] = ['README.md', ...(documents[dirname(readme)] ?? [])]
+
+  for (const [home, files] of Object.entries(documents)) await writeExamples(join(root, home), files, 'types')
 }

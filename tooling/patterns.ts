@@ -1,7 +1,6 @@
 /** Finds regular expressions whose time grows faster than the text. */
 import { createRequire } from 'node:module'
 import { parseSync, Visitor } from 'oxc-parser'
-import type { Sources } from './sources.ts'
 
 // The package's main entry starts a Java or native program.
 const { checkSync }: typeof import('recheck') = createRequire(import.meta.url)('recheck/lib/browser.js')
@@ -15,7 +14,7 @@ const options = { maxIteration: 1, timeout: null }
 const UNBOUNDED = /[*+]|\{\d+,\}/
 
 /** Every literal that backtracks, as “file: /pattern/”. A pattern that cannot be judged counts as one. */
-export function findSlowPatterns(sources: Sources): string[] {
+export function findSlowPatterns(sources: ReadonlyMap<string, string>): string[] {
   const verdicts = new Map<string, string>()
   const judge = (pattern: string, flags: string) => {
     const key = `/${pattern}/${flags}`

@@ -100,11 +100,12 @@ export async function startServer(
   const elapsed = () => performance.now() - began
   const server = launchNode(file, { ...options, environment: { ...environment, PORT: String(port) } })
   const url = `http://127.0.0.1:${port}`
-  const isUp = () =>
-    fetch(url + path).then(
-      ({ ok }) => ok,
-      () => false,
-    )
+  async function isUp(): Promise<boolean> {
+    const response = await fetch(url + path, { headers: { connection: 'close' } }).catch(() => undefined)
+    // A response that nobody reads would keep its connection.
+    await response?.arrayBuffer()
+    return response?.ok ?? false
+  }
   while (!(await isUp())) {
     if (!server.alive || elapsed() > START_MS)
       throw new Error(`${file} does not listen: ${server.log.join('\n')}`)

@@ -1,6 +1,5 @@
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { parseSync } from 'oxc-parser'
 import { formsOf, type Names, rename, TEMPLATE } from './names.ts'
 
 /** Names of private packages and of the placeholder's route. */
@@ -21,11 +20,11 @@ const PLACE = '  // Further packages, a line for each.\n'
  */
 export function scaffold(repository: string, name: string) {
   const names = formsOf(name)
+  if (reserved.has(name) || existsSync(join(repository, 'packages', name)))
+    throw new Error(`The name “${name}” is taken.`)
   const read = (file: string) => readFileSync(join(repository, file), 'utf8')
   const folder = 'tooling/new-integration/template'
   const files = globSync(['*.{json,ts,md}', '{src,test}/**/*.ts'], { cwd: join(repository, folder) })
-  checkName(repository, names)
-  for (const file of files) if (file.endsWith('.ts')) checkUnused(names, file, read(`${folder}/${file}`))
 
   const renamed = (file: string) => rename(read(`${folder}/${file}`), names)
   const texts: Record<string, string> = {
@@ -40,22 +39,6 @@ export function scaffold(repository: string, name: string) {
     writeFileSync(join(repository, file), text)
   }
   return Object.keys(texts)
-}
-
-function checkName(repository: string, { kebab, camel }: Names): void {
-  if (reserved.has(kebab) || existsSync(join(repository, 'packages', kebab)))
-    throw new Error(`The name “${kebab}” is taken.`)
-  if (parseSync('name.ts', `const ${camel} = 0`).errors.length > 0)
-    throw new Error(`“${kebab}” is no valid name: JavaScript already uses ${camel}.`)
-}
-
-/** Checks that no identifier or variable of a file has the name in it: it could mean something else. */
-function checkUnused({ kebab, camel, pascal, constant }: Names, file: string, text: string): void {
-  const [taken] = new RegExp(`\\b${camel}\\b|\\w*${pascal}\\w*|\\b${constant}_\\w*`).exec(text) ?? []
-  if (taken)
-    throw new Error(
-      `“${kebab}” is no valid name: ${file} already uses ${taken}. Add a word, as in ${kebab}-gateway.`,
-    )
 }
 
 function mount(text: string, name: string): string {

@@ -9,7 +9,6 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import { toGatewayEvent, toResponse } from '../../bench/deployments/lambda-gateway.ts'
 import { launchNode } from '../../bench/shared/processes.ts'
 import { formsOf, rename } from '../new-integration/names.ts'
 import { packAll } from '../packages/pack.ts'
@@ -83,7 +82,7 @@ try {
   )
   cpSync(join(import.meta.dirname, 'mounts.mjs'), join(user, 'mounts.mjs'))
   const { mounts, call } = await import(pathToFileURL(join(user, 'mounts.mjs')).href)
-  const all: Record<string, typeof fetch> = await mounts(startHost, { toEvent: toGatewayEvent, toResponse })
+  const all: Record<string, typeof fetch> = await mounts(startHost)
   for (const [name, mount] of Object.entries(all))
     await step(`mounted in ${name}, it answers signed events alone`, async () => {
       const statuses = [(await mount(await call())).status, (await mount(await call(false))).status]

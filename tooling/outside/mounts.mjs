@@ -7,7 +7,6 @@ import { createVerifier, sign } from '@org/core'
 import { createPlatformClient } from '@org/platform-client'
 import express from 'express'
 import { Hono } from 'hono'
-import { handle as handleLambda } from 'hono/aws-lambda'
 
 export const path = '/carrier-pigeon/webhook'
 export const secret = `whsec_${btoa('a secret of twenty-four b')}`
@@ -37,9 +36,8 @@ const sendTo = (url) => (request) => fetch(new Request(url + path, request))
 
 /**
  * @param startHost starts a host of ours with these variables beside the installed packages, and returns its URL
- * @param gateway makes an event of a request, and a response of a result, as AWS does
  */
-export const mounts = async (startHost, { toEvent, toResponse }) => ({
+export const mounts = async (startHost) => ({
   'our host': sendTo(
     await startHost({
       INTEGRATIONS: '@acme/carrier-pigeon',
@@ -51,7 +49,6 @@ export const mounts = async (startHost, { toEvent, toResponse }) => ({
   ),
   Hono: sendTo(urlOf(serve({ fetch: hono.fetch, port: 0 }))),
   Express: sendTo(urlOf(app.listen(0))),
-  'AWS Lambda': async (request) => toResponse(await handleLambda(hono)(await toEvent(request))),
 })
 
 /** A signed call of the function, or one without a signature. */

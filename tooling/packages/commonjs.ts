@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { transformSync } from 'esbuild'
+import { parseSync } from 'oxc-parser'
 import { readExportedNames } from '../public-names.ts'
-import { readSpecifiers } from '../sources.ts'
 
 /**
  * Translates built ES modules, and the modules that they load, to CommonJS, and writes their declarations.
@@ -43,4 +43,20 @@ function declare(entry: string): void {
   ])
   const lines = [`import type * as esm ${from}`, `export type * ${from}`, ...values]
   writeFileSync(entry.replace(/\.cjs$/, '.d.cts'), `${lines.join('\n')}\n`)
+}
+
+/** The specifiers that a module imports, each once. */
+function readSpecifiers(file: string, text: string): string[] {
+  const { module } = parseSync(file, text)
+  return [
+    ...new Set([
+      ...module.staticImports.map(({ moduleRequest }) => moduleRequest.value),
+      ...module.staticExports.flatMap(({ entries }) =>
+        entries.flatMap(({ moduleRequest }) => moduleRequest?.value ?? []),
+      ),
+      ...module.dynamicImports.map(({ moduleRequest }) =>
+        text.slice(moduleRequest.start, moduleRequest.end).replaceAll(/^['"`]|['"`]$/g, ''),
+      ),
+    ]),
+  ]
 }

@@ -22,7 +22,7 @@ afterEach(() => rmSync(repository, { recursive: true, force: true }))
 const read = (file: string) => readFileSync(join(repository, file), 'utf8')
 const linesOf = (file: string) => read(file).split('\n')
 
-it.each([[[]], [['sms-gateway']], [['sms-gateway', 'zip-codes']]])(
+it.each([[[]], [['sms-gateway', 'zip-codes']]])(
   'after %j, one more integration is added by one line in two files of the host',
   (others) => {
     for (const other of others) scaffold(repository, other)
@@ -51,9 +51,6 @@ it.each([
   ['auth', 'is taken'],
   ['Sms_gateway', 'not a valid name'],
   ['../mailer', 'not a valid name'],
-  ['class', 'already uses class'],
-  ['item', 'already uses createItem'],
-  ['provider', 'already uses createExampleServiceProvider'],
 ])('the name “%s” is refused, and nothing is written', (name, reason) => {
   const before = hostFiles.map(read)
   expect(() => scaffold(repository, name)).toThrow(reason)
