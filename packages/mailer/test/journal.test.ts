@@ -1,6 +1,6 @@
-import { afterEach, expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import type { BatchJournal, BatchOptions, Message, MessageRecord, MessageResult } from '../src/index.ts'
-import { addressOf, failureOf, message, messages, runMailProvider, runs } from './support.ts'
+import { addressOf, failureOf, message, messages, pass, runMailProvider, runs, stopClock } from './support.ts'
 
 const mail = runMailProvider()
 const { provider } = mail
@@ -27,8 +27,6 @@ function table() {
     mail.mailer({ concurrency: 1 }).sendEmails(given, { journal, ...options })
   return { rows, journal, send }
 }
-
-afterEach(() => void vi.useRealTimers())
 
 const sentTwice = () => provider.messages.length - new Set(provider.messages.flatMap(({ to }) => to)).size
 const keyed = (at: number, fields: Partial<Message> = {}) =>
@@ -123,12 +121,12 @@ it('sends what the provider did not take for now in the next run, and a correcte
 })
 
 it('takes the record of a call back if the time was over once it was written, and sends it later', async () => {
-  vi.useFakeTimers({ toFake: ['Date'] })
+  stopClock()
   const { rows, journal, send } = table()
   const slow: BatchJournal = {
     read: journal.read,
     async write(records) {
-      vi.setSystemTime(Date.now() + 20_000)
+      pass(20_000)
       await journal.write(records)
     },
   }
@@ -186,8 +184,8 @@ it.each([1, 2, 3])(
   },
 )
 
-it.each([null, {}])('fails before it sends if the journal reads %j', async (found) => {
-  const journal = { read: () => JSON.parse(JSON.stringify(found)), write: async () => {} }
+it('fails before it sends if the journal reads no Map', async () => {
+  const journal = { read: () => JSON.parse('{}'), write: async () => {} }
   const error = await failureOf(mail.mailer().sendEmails(messages(3), { journal }))
   expect(error).toMatchObject({ code: 'overloaded', retryable: true })
   expect(provider.messages).toEqual([])
@@ -207,23 +205,19 @@ it('ends although its journal does not answer any more, and says that messages h
   expect(await batch).toMatchObject({ code: 'credentials_rejected', results: { length: 1_000 } })
 })
 
-it.each(['list', 'iterable'])(
-  'says that a stream of a %s which was stopped may run again, and sends the rest then',
-  async (kind) => {
-    const { journal } = table()
-    const given = messages(2_000)
-    const stop = new AbortController()
-    const seen: MessageResult[] = []
-    async function stream(options: BatchOptions) {
-      const source = kind === 'list' ? given : given.values()
-      const results = mail.mailer({ concurrency: 1 }).streamEmails(source, { journal, ...options })
-      for await (const result of results) seen.push(result)
-    }
-    const error = await failureOf(stream({ stop: stop.signal, onProgress: () => stop.abort() }))
-    expect(error).toMatchObject({ code: 'overloaded', retryable: true, effect: 'none' })
-    expect(`${error.message} ${error.hint}`).toMatch(/500 mails have left.* the same journal/)
-    expect(runs(seen.splice(0))).toMatch(/^500 sent/)
-    await stream({})
-    expect([runs(seen), provider.messages.length, sentTwice()]).toEqual(['2000 sent', 2_000, 0])
-  },
-)
+it('says that a stream which was stopped may run again, and sends the rest then', async () => {
+  const { journal } = table()
+  const stop = new AbortController()
+  const seen: MessageResult[] = []
+  async function stream(options: BatchOptions) {
+    const given = messages(2_000).values()
+    const results = mail.mailer({ concurrency: 1 }).streamEmails(given, { journal, ...options })
+    for await (const result of results) seen.push(result)
+  }
+  const error = await failureOf(stream({ stop: stop.signal, onProgress: () => stop.abort() }))
+  expect(error).toMatchObject({ code: 'overloaded', retryable: true, effect: 'none' })
+  expect(`${error.message} ${error.hint}`).toMatch(/500 mails have left.* the same journal/)
+  expect(runs(seen.splice(0))).toMatch(/^500 sent/)
+  await stream({})
+  expect([runs(seen), provider.messages.length, sentTwice()]).toEqual(['2000 sent', 2_000, 0])
+})

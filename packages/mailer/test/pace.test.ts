@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Message } from '../src/index.ts'
 import {
   addressOf,
@@ -8,8 +8,10 @@ import {
   inFakeTime,
   message,
   messages,
+  pass,
   runMailProvider,
   runs,
+  stopClock,
 } from './support.ts'
 
 const mail = runMailProvider()
@@ -17,10 +19,6 @@ const { provider, requests, waits, hold } = mail
 const sum = () => waits.reduce((total, wait) => total + wait, 0)
 const broken = () => new Response(null, { status: 500 })
 const limit = (seconds: string) => ({ status: 429, headers: { 'retry-after': seconds } })
-const stopClock = () => vi.useFakeTimers({ toFake: ['Date'] })
-const pass = (milliseconds: number) => void vi.setSystemTime(Date.now() + milliseconds)
-
-afterEach(() => void vi.useRealTimers())
 
 describe('a batch', () => {
   it('lets the first call go alone, and one more at a time after each answer', async () => {
@@ -65,9 +63,13 @@ describe('a batch', () => {
     expect(provider.calls).toHaveLength(3)
   })
 
-  it('works in a test that has replaced every timer and clock, which stand still', async () => {
+  it('works in a test that has replaced every timer and clock, and leaves no timer behind', async () => {
     vi.useFakeTimers()
-    expect((await mail.mailer({ fetch: provider.fetch }).sendEmails(messages(3_000))).sent).toBe(3_000)
+    onTestFinished(() => void vi.useRealTimers())
+    const mailer = mail.mailer({ fetch: provider.fetch })
+    expect((await mailer.sendEmails(messages(3_000))).sent).toBe(3_000)
+    await mailer.sendEmail(message({ htmlBody: async () => 'Hi' }))
+    expect(vi.getTimerCount()).toBe(0)
   })
 })
 

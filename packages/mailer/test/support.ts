@@ -1,5 +1,5 @@
 import { serve } from '@org/core/testing'
-import { expect, vi } from 'vitest'
+import { expect, onTestFinished, vi } from 'vitest'
 import { runProvider } from '../../core/test/provider.ts'
 import { createMailer, type MailerOptions, type Message } from '../src/index.ts'
 import { createMailProvider } from '../src/testing/index.ts'
@@ -89,6 +89,13 @@ export async function deadUrl(): Promise<string> {
 export async function idle(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve))
 }
+
+/** Stops the clock for a test: it moves only by {@link pass}. */
+export function stopClock(): void {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  onTestFinished(() => void vi.useRealTimers())
+}
+export const pass = (milliseconds: number) => void vi.setSystemTime(Date.now() + milliseconds)
 
 /**
  * Resolves as the work does, by a clock of its own. The work must not use the network, whose client would keep the

@@ -1,6 +1,7 @@
 import { type DeliveryStore, memoryStore } from '@org/core'
 import { deliver } from '@org/core/testing'
-import { afterEach, expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
+import { pass, stopClock } from './support.ts'
 import { runWebhook } from './webhook-support.ts'
 
 const { provider, requests, handler, atRequest } = runWebhook()
@@ -24,12 +25,6 @@ function sentOnce(): Set<string> {
   expect(sent).toHaveLength(new Set(sent).size)
   return new Set(sent)
 }
-
-/** Stops the clock: it moves only by `pass`. */
-const stopClock = () => vi.useFakeTimers({ toFake: ['Date'] })
-const pass = (milliseconds: number) => void vi.setSystemTime(Date.now() + milliseconds)
-
-afterEach(() => void vi.useRealTimers())
 
 const limited = { path: '/email/batch', status: 429, headers: { 'retry-after': '120' } }
 
