@@ -120,6 +120,13 @@ it('sends what the provider did not take for now in the next run, and a correcte
   expect((await send([fixed], { resend: () => true })).sent).toBe(1)
 })
 
+it('sends the messages of a call that was refused as a whole in the next run', async () => {
+  const { rows, journal, send } = table()
+  const refused = failureOf(mail.mailer({ apiToken: 'revoked' }).sendEmails(messages(3), { journal }))
+  expect([(await refused).code, rows.size]).toEqual(['credentials_rejected', 0])
+  expect((await send(messages(3))).sent).toBe(3)
+})
+
 it('takes the record of a call back if the time was over once it was written, and sends it later', async () => {
   stopClock()
   const { rows, journal, send } = table()

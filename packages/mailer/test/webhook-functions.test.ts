@@ -222,12 +222,3 @@ describe('sendEmails', () => {
     expect([turns > 10, requests]).toEqual([true, []])
   })
 })
-
-it('getDeliveryStats counts the mail that the filter selects', async () => {
-  await call('sendEmail', { ...mail, tag: 'a', trackOpens: true })
-  await call('sendEmail', { ...mail, tag: 'b' })
-  const filter = { tag: 'a', fromDate: '2020-01-01', messageStream: 'outbound' }
-  const { body } = await call('getDeliveryStats', filter)
-  const none = { bounced: 0, bounceRate: 0, spamComplaints: 0, opens: 0 }
-  expect(body).toEqual({ result: { sent: 1, tracked: 1, ...none } })
-})
