@@ -18,10 +18,8 @@ export function createBatchMemory(forAll: number, forEach = forAll) {
   let total = 0
   let freed = Promise.withResolvers<void>()
 
-  /** A call that is larger than a limit goes alone. */
   function hasRoom(owner: string, bytes: number): boolean {
-    const own = held.get(owner) ?? 0
-    return (own === 0 || own + bytes <= forEach) && (total === 0 || total + bytes <= forAll)
+    return (held.get(owner) ?? 0) + bytes <= forEach && total + bytes <= forAll
   }
 
   function add(owner: string, bytes: number): void {

@@ -152,6 +152,15 @@ describe('a batch that ends early', () => {
     },
   )
 
+  it('has a result for a message that was read and did not fit into the last call', async () => {
+    const stop = new AbortController()
+    mail.atRequest(1, () => stop.abort())
+    const halves = { textBody: 'a'.repeat(4_950_000), htmlBody: 'b'.repeat(4_950_000) }
+    const large = Array.from({ length: 6 }, () => message(halves))
+    const { results } = await failing(mail.mailer().sendEmails(large.values(), { stop: stop.signal }))
+    expect(runs(results)).toBe('5 sent,1 failed')
+  })
+
   it('by its signal separates the messages in flight from those not begun', async () => {
     provider.faults.add({ skip: 1, hang: 'after' })
     const controller = new AbortController()

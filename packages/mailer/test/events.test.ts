@@ -63,6 +63,10 @@ it('reads what the payload lacks as null, and keeps fields that it does not know
   })
 })
 
+it('takes no recipient for inactive unless the payload says so', () => {
+  expect(parseMailEvent({ RecordType: 'Bounce', Email: 'a@b.c' })).toMatchObject({ isInactive: false })
+})
+
 it.each(['Inbound', 'toString', undefined])('accepts the unknown kind %s', (RecordType) => {
   const payload = { RecordType, From: 'a@b.c' }
   expect(parseMailEvent(payload)).toEqual({ type: 'unknown', recordType: RecordType ?? null, payload })

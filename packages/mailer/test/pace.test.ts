@@ -90,6 +90,12 @@ describe('a rate limit', () => {
     expect((await batch).sent).toBe(4_500)
   })
 
+  it('may come again and again, as long as mails are accepted in between', async () => {
+    provider.faults.add({ skip: 1, ...limit('200') }, { skip: 2, ...limit('200') })
+    expect((await mail.mailer({ concurrency: 1 }).sendEmails(messages(1_500))).sent).toBe(1_500)
+    expect(waits).toEqual([200_000, 200_000])
+  })
+
   it('fails the messages if it lasts longer than five minutes, and says when to send them again', async () => {
     provider.faults.add({ skip: 1, times: 1_000, ...limit('200') })
     const { results } = await mail.mailer().sendEmails(messages(700))
@@ -234,6 +240,18 @@ describe('while the provider is away, a batch', () => {
     const { results } = await patient.sendEmails(messages(10_000), { outageMs: 20_000 })
     expect(runs(results)).toBe('500 sent,3000 unknown,6500 failed')
     expect(Date.now() - started).toBe(20_000)
+  })
+
+  it('makes no call after the longest outage, also if the reads took the time', async () => {
+    stopClock()
+    provider.faults.add({ path: '/email/batch', ...page })
+    const fetch: typeof globalThis.fetch = async (input, init) => {
+      if (new URL(String(input)).pathname === '/server') pass(4_000)
+      return provider.fetch(input, init)
+    }
+    const slow = mail.mailer({ fetch, concurrency: 1 })
+    const { results } = await slow.sendEmails(messages(1_000), { outageMs: 3_000 })
+    expect(runs(results)).toBe('500 unknown,500 failed')
   })
 
   it('that had nothing to send for longer than an outage goes on after a call that broke', async () => {

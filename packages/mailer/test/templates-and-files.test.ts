@@ -25,6 +25,8 @@ it.each<[string, object, string, string]>([
   ['white space', { content: ' \n' }, 'content', 'must not be empty'],
   ['an empty Blob', { content: new Blob([]) }, 'content', 'must not be empty'],
   ['plain text', { content: 'Hello Ada!' }, 'content', 'is not base64'],
+  ['base64 that is cut off', { content: 'aGVsbG8' }, 'content', 'is not base64'],
+  ['base64 for URLs', { content: 'aGVs_G8=' }, 'content', 'is not base64'],
   ['padding in the middle', { content: 'aG=sbG8=' }, 'content', 'is not base64'],
   ['base64 of 9 MB with a fault', { content: `${'A'.repeat(9_000_000)}%` }, 'content', 'is not base64'],
   ['no name', { name: '' }, 'name', 'is required'],

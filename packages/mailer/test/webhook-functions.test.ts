@@ -126,11 +126,12 @@ describe('the line of a batch', () => {
     const batch = { name: 'sendEmails', arguments: { messages: [mail, mail] } }
     const deliverTo = async (dependencies: Parameters<typeof webhook.handler>[0]) => {
       const handle = webhook.handler({ recordKeys: ['a key of the host'], ...dependencies })
-      await deliver(handle, { name: 'FUNCTION_CALL', functionCall: batch }, { id: 'evt_1' })
+      return deliver(handle, { name: 'FUNCTION_CALL', functionCall: batch }, { id: 'evt_1' })
     }
     await deliverTo({ shared: { apiToken: 'wrong-token', fromEmail: 'a@example.com' } })
     provider.faults.add({ status: 429 })
-    await deliverTo({ fetch: stopped, stopping: stop.signal })
+    const { body } = await deliverTo({ fetch: stopped, stopping: stop.signal })
+    expect(body).toMatchObject({ code: 'shutting_down', retryable: true })
     const later = { recipients: { pending: { length: 2 } }, reason: expect.stringContaining('429') }
     expect(lines()).toMatchObject([
       ['warn', 'FUNCTION_CALL 422', { failed: 2, recipients: { failed: { length: 2 } } }],
