@@ -75,24 +75,15 @@ const invoking =
     return new Response(result.body, { status: result.statusCode, headers: result.headers })
   }
 
-it.each([true, false])(
-  'a body that was parsed before is named, whether it is verified (%s)',
-  async (isVerified) => {
-    const { handle } = createHost(isVerified ? { verify: dependencies.verify } : {})
-    const app = express()
-    app.use(express.json())
-    app.post('/greeter/webhook', getRequestListener(handle))
-    const { status, body } = await deliver(
-      await listen(app),
-      {},
-      { secret, url: 'http://host.test/greeter/webhook' },
-    )
-    expect([status, body]).toMatchObject([
-      500,
-      { detail: expect.stringContaining('parsed before it reached') },
-    ])
-  },
-)
+it('a body that was parsed before is named, and is no wrong signature', async () => {
+  const app = express()
+  app.use(express.json())
+  app.post('/greeter/webhook', getRequestListener(createHost({ verify: dependencies.verify }).handle))
+  const url = 'http://host.test/greeter/webhook'
+  const { status, body } = await deliver(await listen(app), {}, { secret, url })
+  const detail = expect.stringContaining('parsed before it reached')
+  expect({ status, body }).toMatchObject({ status: 500, body: { detail } })
+})
 
 afterAll(() => rmSync('.data/deliveries.db', { force: true }))
 
