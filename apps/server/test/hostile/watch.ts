@@ -1,61 +1,82 @@
-/** The host that ships, as a process between emulators, and what its event loop and its memory do meanwhile. */
-import { readFileSync, writeFileSync } from 'node:fs'
+/** The host that ships, as a process between emulators, and what a probe measures of it. */
+import { fork } from 'node:child_process'
 import { setPriority } from 'node:os'
+import { setTimeout as pause } from 'node:timers/promises'
+import * as z from 'zod'
 import { startShipped, startSurroundings } from '../shipped.ts'
 
-const limits = { 'ms of the event loop in one piece': 100, 'MB of resident memory': 300 }
+const figures = {
+  health: { title: '`GET /healthz`, in milliseconds', limit: 250 },
+  stall: { title: 'longest stall of the event loop, in milliseconds', limit: 100 },
+  memory: { title: 'resident memory, in megabytes', limit: 300 },
+}
+const sample = z.object({ figure: z.enum(['health', 'stall', 'memory']), value: z.number() })
 
-/** Starts a host as the image and the unit do. */
+/** A host that is measured. */
+export type Watched = Awaited<ReturnType<typeof startWatched>>
+
+/** Starts a host as the image and the unit do, and its probe. */
 export async function startWatched() {
   const around = await startSurroundings()
-  const { pid, send, log, ...host } = startShipped({
+  const host = startShipped({
     environment: {
       ...around.variables,
       DELIVERY_STORE: 'sqlite:deliveries.db',
+      EGRESS_ALLOW: '127.0.0.1,127.0.0.2,127.0.0.3,127.0.0.4,127.0.0.5',
       MALLOC_ARENA_MAX: '2',
       MALLOC_MMAP_THRESHOLD_: '262144',
       NODE_OPTIONS: '--max-semi-space-size=4 --max-old-space-size=160',
     },
   })
   const url = await host.url
-  void host.exit.then((code) => {
-    if (code !== null) throw new Error(`The host has ended. ${host.errors()}`)
-  })
-  // Strangers and providers are elsewhere: here, they give way to the host.
+  const authorization = `Bearer ${around.variables.OPERATOR_TOKEN}`
+  const probe = fork(new URL('probe.ts', import.meta.url), [url, String(host.pid), authorization])
+  // Tenants and providers are elsewhere: here, they give way to the host and its probe.
   setPriority(10)
-  const headers = { authorization: `Bearer ${around.variables.OPERATOR_TOKEN}` }
-  const most = [0, 0]
+  const samples: z.infer<typeof sample>[] = []
+  probe.on('message', (message) => void samples.push(sample.parse(message)))
+  probe.once('exit', () => {
+    console.log(`The host does not answer. ${host.errors()}\n`, ...host.log.slice(-5))
+    process.exit(1)
+  })
+  const valuesOf = (figure: string, from = 0) =>
+    samples.slice(from).flatMap((each) => (each.figure === figure ? each.value : []))
 
-  /** The longest stall and the most memory since the last time. */
-  async function measure(): Promise<number[]> {
-    const metrics = await (await fetch(`${url}/metrics`, { headers })).text()
-    const seconds = /^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(metrics)?.[1]
-    const kilobytes = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
-    writeFileSync(`/proc/${pid}/clear_refs`, '5')
-    return [Number(seconds) * 1_000, Number(kilobytes) / 1_024]
-  }
+  /** The figures that were too high since a sample. */
+  const findExcess = (from = 0) =>
+    Object.entries(figures).flatMap(([figure, { title, limit }]) => {
+      const most = Math.max(...valuesOf(figure, from))
+      return most < limit ? [] : `${title}: ${most.toFixed()}`
+    })
 
-  // Those of the start do not count.
-  await measure()
   return {
     url,
-    send,
-    /** Does something to the host, and returns the figures that were too high meanwhile. */
+    send: host.send,
+    /** Does something to the host. @returns the figures that are too high meanwhile */
     async watch(work: () => Promise<unknown>): Promise<string[]> {
+      const from = samples.length
       await work()
-      const figures = await measure()
+      // The interval that is under way, and one that it may end in.
+      while (valuesOf('stall', from).length < 2) await pause(20)
       around.reset()
       around.backend.reset()
-      log.length = 0
-      return Object.entries(limits).flatMap(([unit, limit], at) => {
-        const figure = figures[at] ?? Number.NaN
-        most[at] = Math.max(most[at] ?? 0, figure)
-        return figure < limit ? [] : `${figure.toFixed()} ${unit}`
-      })
+      host.log.length = 0
+      return findExcess(from)
     },
-    /** The highest figures of all. */
-    most: () => Object.keys(limits).map((unit, at) => `at most ${most[at]?.toFixed()} ${unit}`),
+    findExcess,
+    /** All figures, as a table. */
+    table(): string {
+      const rows = Object.entries(figures).map(([figure, { title, limit }]) => {
+        const values = valuesOf(figure).sort((a, b) => a - b)
+        const shares = [0.5, 0.97, 1].map((share) => values[Math.ceil(share * values.length) - 1]?.toFixed())
+        return `| ${[title, values.length, ...shares, limit].join(' | ')} |`
+      })
+      return ['| Figure | values | p50 | p97 | most | below |', '|---|---|---|---|---|---|', ...rows].join(
+        '\n',
+      )
+    },
     async close() {
+      probe.removeAllListeners('exit').kill()
       host.kill('SIGKILL')
       await host.exit
       await around.close()
