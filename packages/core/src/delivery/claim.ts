@@ -79,7 +79,7 @@ export async function claimSubject(
   { subject, delivery, cipher }: ClaimSubject,
   options: ClaimOptions,
 ): Promise<{ claim: Claim } | { replay: Replay }> {
-  const { logger, leaseMs, now } = options
+  const { logger, leaseMs, now, waitUntil } = options
   const asked = now()
   // Repeated with the same owner, a claim whose answer was lost is the same claim.
   const owner = crypto.randomUUID()
@@ -87,7 +87,12 @@ export async function claimSubject(
   // With the current digest of the body, and with the others if the record has another one.
   for await (const digest of delivery?.digests ?? ['']) {
     const request = { subject, leaseMs, owner, delivery: delivery && { id: delivery.id, digest } }
-    const result = await askStore(() => store.claim(request), logger, isOver)
+    const ask = () => store.claim(request)
+    const result = await askStore(ask, logger, isOver).catch((error: unknown) => {
+      const work = takeBack(store, ask)
+      waitUntil?.(work)
+      throw error
+    })
     if (result.state === 'claimed') return { claim: await startClaim(store, result, asked, cipher, options) }
     if (result.state === 'done') return { replay: result }
     if (result.state === 'busy')
@@ -97,6 +102,16 @@ export async function claimSubject(
     status: 422,
     hint: 'Give every event its own id; a redelivery repeats both the id and the body.',
   })
+}
+
+/**
+ * The store may have given a claim although its answer was lost. Then the redelivery would have to wait until the lease
+ * ends. So the host asks a few more times in the background, and gives the claim back.
+ */
+async function takeBack(store: DeliveryStore, ask: () => Promise<ClaimResult>): Promise<void> {
+  const isOver = (failures: number) => failures >= ATTEMPTS
+  const result = await askStore(ask, () => {}, isOver).catch(() => undefined)
+  if (result?.state === 'claimed') await store.release(result.lease).catch(() => {})
 }
 
 /** Renews the lease of a claim until the work ends. */

@@ -86,14 +86,20 @@ function createFile(): void {
   }
 }
 
-/** Opens the file, also if other processes do so at the same time. One of another format is left as it is. */
-function openFile() {
+/** Checks that the file is there and can be written. SQLite does not say why it can't open one. */
+function checkFile(): void {
   if (!existsSync(file)) createFile()
   if (statSync(file).size === 0) throw new Error(EMPTY)
-  // SQLite does not say why it can't open a file.
   closeSync(openSync(file, 'r+'))
+}
+
+/** Opens the file, also if other processes do so at the same time. One of another format is left as it is. */
+function openFile() {
+  const isInMemory = file === ':memory:'
+  if (!isInMemory) checkFile()
   const database = new DatabaseSync(file)
   try {
+    if (isInMemory) database.exec(SCHEMA)
     // First, so that everything below waits for other processes.
     database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`)
     const format = database.prepare('PRAGMA user_version').get()?.user_version

@@ -15,7 +15,7 @@ import type { Operation, Reply } from './sqlite-worker.ts'
 
 /** Options of {@link sqliteStore}. */
 export interface SqliteStoreOptions {
-  /** Path of the file. The store creates it and its folder. */
+  /** Path of the file. The store creates it and its folder. `:memory:` keeps nothing. */
   file: string
   /** Sign the records; see `HandlerDependencies`. Without any, who can write the file can change records. */
   recordKeys?: readonly string[]
