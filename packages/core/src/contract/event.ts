@@ -32,7 +32,7 @@ const deployment = z
     id: identifier.describe('The id of the deployment on the platform.'),
     owner: identifier
       .optional()
-      .describe('The customer of the platform, who shares out the host’s resources.'),
+      .describe('The customer of the platform, whose deployments share a part of the host.'),
     inputs: z.record(z.string(), z.unknown()).optional().describe('The configuration of the user.'),
     outputs: z.record(z.string(), z.unknown()).optional().describe('The outputs that were published before.'),
   })
