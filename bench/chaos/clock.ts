@@ -19,19 +19,6 @@ export async function until(
   }
 }
 
-/** Works on all items, on so many at a time. */
-export async function inParallel<Item>(
-  atATime: number,
-  items: readonly Item[],
-  work: (item: Item) => Promise<unknown>,
-): Promise<void> {
-  const queue = items.values()
-  const next = async () => {
-    for (const item of queue) await work(item)
-  }
-  await Promise.all(Array.from({ length: atATime }, next))
-}
-
 /**
  * Starts work at a steady rate until it is stopped.
  *

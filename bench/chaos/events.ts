@@ -1,6 +1,6 @@
 /** An event, with the same route, id and body at every attempt. */
 export interface Delivery {
-  route: 'idp-server' | 'mailer'
+  route: 'auth' | 'idp' | 'idp-server' | 'mailer'
   id: string
   event: Record<string, unknown>
 }
@@ -37,3 +37,9 @@ export const sendEmails = (id: string, people: number) =>
     'sendEmails',
     Array.from({ length: people }, (_, index) => addressOf(`${id}.${index}`)),
   )
+
+export const challenge = (id: string): Delivery => ({
+  route: 'auth',
+  id,
+  event: { name: 'WEBHOOK_CHALLENGE', challenge: id },
+})

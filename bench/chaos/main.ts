@@ -1,7 +1,7 @@
 /**
- * Runs the chaos scenarios: `node --conditions=@org/source bench/chaos/main.ts [<name> …]`. Options:
- * `--minutes <number>` sets how long `failover` takes, and `--only <text>` runs the cases of `outage` and `drill` whose
- * name has it.
+ * Runs the chaos scenarios: `node --conditions=@org/source bench/chaos/main.ts [<name> …]`. Options: `--seeds <number>`
+ * sets how often a scenario repeats each case, `--minutes <number>` how long `failover` takes, and `--only <text>` runs the
+ * cases of `outage` whose name has it.
  */
 import { parseArgs } from 'node:util'
 import type { Findings } from './checks.ts'
@@ -9,12 +9,14 @@ import { drill } from './drill/drill.ts'
 import { failover } from './scenarios/failover.ts'
 import { kill, pausedHolder } from './scenarios/interruptions.ts'
 import { outage } from './scenarios/outage.ts'
+import { redisOutage } from './scenarios/redis.ts'
 
-const scenarios = [kill, pausedHolder, failover, outage, drill]
+const scenarios = [kill, pausedHolder, redisOutage, failover, outage, drill]
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
+    seeds: { type: 'string', default: '20' },
     minutes: { type: 'string', default: '10' },
     only: { type: 'string', default: '' },
   },
@@ -35,6 +37,7 @@ for (const { name, shows, run } of scenarios) {
   const found: Findings = { figures: {}, violations: [] }
   await run(found, {
     minutes: Number(values.minutes),
+    seeds: Number(values.seeds),
     only: values.only,
     say: (line) => console.log(`  … ${line}`),
   })

@@ -1,9 +1,11 @@
 import type { Findings } from './checks.ts'
 
 export interface ScenarioOptions {
-  /** The length of `failover`. */
+  /** The length of a scenario that has no length of its own. */
   minutes: number
-  /** `outage` and `drill` run only the cases whose name has this text. */
+  /** How often a scenario repeats each case. */
+  seeds: number
+  /** `outage` runs only the cases whose name has this text. */
   only: string
   say(line: string): void
 }

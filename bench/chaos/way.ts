@@ -1,64 +1,61 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { Agent, request } from 'node:http'
-import { createSecureServer } from 'node:http2'
+/** The way to the mail provider, which can break before anything arrives. */
+import dns from 'node:dns'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createServer } from 'node:tls'
-import { cert as expiredCert, key as expiredKey } from '../../apps/server/test/expired-certificate.ts'
-import { cert, key } from '../../tooling/runtimes/certificate.ts'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { cert } from '../../tooling/runtimes/certificate.ts'
+import { createHttp2Gateway } from '../shared/http2-gateway.ts'
 import { nextPort } from '../shared/processes.ts'
 import { startForwarder } from './forwarder.ts'
 
-/** `refuse`: nobody listens. `expire`: the certificate has expired. Nothing of a call arrives. */
-export type Break = 'refuse' | 'expire'
+/** `refused`: nobody listens. `dns`: the name has no address. `tls`: the handshake fails. */
+export type Break = 'refused' | 'dns' | 'tls'
 
-/** Starts a way with TLS to a server, which can break before anything arrives. */
-export async function startWay(server: number) {
-  const folder = mkdtempSync(join(tmpdir(), 'way-'))
-  const authority = join(folder, 'authority.pem')
-  writeFileSync(authority, cert)
-  const [valid, expired] = [nextPort(), nextPort()]
-  const gateway = createHttp2Gateway(server).listen(valid, '127.0.0.1')
-  const outdated = createServer({ cert: expiredCert, key: expiredKey }).on('tlsClientError', () => {})
-  outdated.listen(expired, '127.0.0.1')
-  let to = valid
-  let front = await startForwarder(() => to)
-  const { port } = front
-  let isRefused = false
-  return {
-    url: `https://127.0.0.1:${port}`,
-    /** The variables of a process that trusts the certificate. */
-    trust: { NODE_EXTRA_CA_CERTS: authority },
-    break(how: Break): void {
-      isRefused = how === 'refuse'
-      if (isRefused) front.close()
-      else to = expired
-      front.cut()
-    },
-    async mend(): Promise<void> {
-      if (isRefused) front = await startForwarder(() => to, port)
-      isRefused = false
-      to = valid
-    },
-    close(): void {
-      for (const each of [front, gateway, outdated]) each.close()
-      rmSync(folder, { recursive: true, force: true })
-    },
+const fileOf = (name: string) => join(tmpdir(), `no-address-of-${name}`)
+
+/** For a process that calls: names below `.test` are this machine, and the certificate of the gateway is trusted. */
+export function prepareCaller(): void {
+  const { lookup } = dns
+  function lookupTest(name: string, options: dns.LookupOptions, done: (...result: unknown[]) => void) {
+    if (!name.endsWith('.test')) return Reflect.apply(lookup, dns, [name, options, done])
+    if (!existsSync(fileOf(name))) return lookup('127.0.0.1', options, done)
+    const error = new Error(`getaddrinfo ENOTFOUND ${name}`)
+    done(Object.assign(error, { code: 'ENOTFOUND', syscall: 'getaddrinfo' }))
   }
+  Object.assign(dns, { lookup: lookupTest })
+  setDefaultCACertificates([...getCACertificates('default'), cert])
 }
 
-/** A server that offers HTTP/2 and HTTP/1.1 over TLS, and passes calls on to a port of the loopback interface. */
-function createHttp2Gateway(port: number) {
-  const agent = new Agent({ keepAlive: true })
-  return createSecureServer({ cert, key, allowHTTP1: true }, (call, response) => {
-    const { method, url: path, headers } = call
-    const own = Object.entries(headers).filter(([name]) => !name.startsWith(':'))
-    const upstream = request({ agent, port, method, path, headers: Object.fromEntries(own) }, (answer) => {
-      response.writeHead(answer.statusCode ?? 502, { 'content-type': 'application/json' })
-      answer.pipe(response)
-    })
-    // The server behind it has cut the connection, and so does the gateway.
-    upstream.on('error', () => call.socket.destroy())
-    call.pipe(upstream)
-  })
+/**
+ * @param kind how it will break; by default the way stays whole, and the provider breaks
+ * @param provider the port of the provider
+ */
+export async function startWay(kind: Break | undefined, provider: number) {
+  const port = nextPort()
+  const gateway = createHttp2Gateway(() => provider).listen(port, '127.0.0.1')
+  let isBroken = false
+  // The provider itself speaks no TLS.
+  const choose = () => (kind === 'tls' && !isBroken ? port : provider)
+  let front = await startForwarder(choose)
+  const name = `${crypto.randomUUID()}.test`
+  const host = kind === 'dns' ? name : '127.0.0.1'
+  return {
+    url: `${kind === 'tls' ? 'https' : 'http'}://${host}:${front.port}`,
+    async mend() {
+      if (isBroken && kind === 'refused') front = await startForwarder(choose, front.port)
+      isBroken = false
+      rmSync(fileOf(name), { force: true })
+    },
+    break() {
+      isBroken = true
+      if (kind === 'dns') writeFileSync(fileOf(name), '')
+      if (kind === 'refused') front.close()
+      else front.cut()
+    },
+    close() {
+      for (const each of [front, gateway]) each.close()
+      rmSync(fileOf(name), { force: true })
+    },
+  }
 }

@@ -7,7 +7,7 @@ const rounded = (value: number) =>
 
 export const times = (value: number) => `${value.toFixed(2)} ×`
 export const microseconds = (value: number) => `${rounded(value)} µs`
-const milliseconds = (value: number) => `${rounded(value)} ms`
+export const milliseconds = (value: number) => `${rounded(value)} ms`
 /** Milliseconds, from one second on as seconds. */
 export const duration = (ms: number) => (ms < 1_000 ? milliseconds(ms) : `${(ms / 1_000).toFixed(2)} s`)
 export const perSecond = (value: number) => `${Math.round(value).toLocaleString('en')}/s`

@@ -2,6 +2,7 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
+import { get } from 'node:http'
 import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
 import { pinned } from './machine.ts'
@@ -10,6 +11,7 @@ import type { Order, Outcome } from './serve-orders.ts'
 const START_MS = 30_000
 /** Longer than a host may take to finish its events after SIGTERM. */
 const STOP_MS = 30_000
+const LINES_KEPT = 1_000
 
 export interface LaunchOptions {
   parameters?: readonly string[]
@@ -40,7 +42,7 @@ export function launch(command: string, options: LaunchOptions = {}) {
   for (const stream of [child.stdout, child.stderr]) {
     if (!stream) continue
     createInterface({ input: stream }).on('line', (line) => {
-      log.push(line)
+      if (log.push(line) > LINES_KEPT) log.shift()
       lines.emit('line', line)
     })
   }
@@ -99,21 +101,25 @@ export async function startServer(
   const began = performance.now()
   const elapsed = () => performance.now() - began
   const server = launchNode(file, { ...options, environment: { ...environment, PORT: String(port) } })
-  const url = `http://127.0.0.1:${port}`
-  async function isUp(): Promise<boolean> {
-    const response = await fetch(url + path, { headers: { connection: 'close' } }).catch(() => undefined)
-    // A response that nobody reads would keep its connection.
-    await response?.arrayBuffer()
-    return response?.ok ?? false
-  }
-  while (!(await isUp())) {
+  while (!(await responds(port, path))) {
     if (!server.alive || elapsed() > START_MS)
       throw new Error(`${file} does not listen: ${server.log.join('\n')}`)
     await pause(1)
   }
   const startMs = elapsed()
-  return Object.assign(server, { port, url, startMs })
+  return Object.assign(server, { port, url: `http://127.0.0.1:${port}`, startMs })
 }
+
+function responds(port: number, path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    get({ port, host: '127.0.0.1', path, agent: false }, (response) => {
+      response.resume()
+      resolve(response.statusCode === 200)
+    }).on('error', () => resolve(false))
+  })
+}
+
+export type WorkerProcess = Awaited<ReturnType<typeof startWorker>>
 
 export async function startWorker(file: string, options: LaunchOptions = {}) {
   const worker = launchNode(file, { ...options, ipc: true })

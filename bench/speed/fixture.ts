@@ -1,39 +1,67 @@
+/**
+ * The contenders as their users have them, in one temporary folder: our packages packed and unpacked, the host as
+ * its build makes it. A build that happens during a run changes nothing.
+ */
 import { execFile } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, openSync, rmSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, openSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import * as esbuild from 'esbuild'
+import { packAll } from '../../tooling/packages/pack.ts'
 import { root } from '../../tooling/packages/workspace.ts'
+import manifest from '../package.json' with { type: 'json' }
 import { type LaunchOptions, startServer } from '../shared/processes.ts'
 import { hostEnvironment } from './programs/host-environment.ts'
 
 export type Fixture = Awaited<ReturnType<typeof createFixture>>
 
-/** Builds everything. A build of the host that happens during a run changes nothing. */
 export async function createFixture() {
-  // Version control and the formatter ignore `.data`.
+  // Below `bench`, so that programs find its packages. Version control and the formatter ignore `.data`.
   const data = join(import.meta.dirname, '../.data')
   mkdirSync(data, { recursive: true })
   const folder = mkdtempSync(join(data, 'speed-'))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   const options = { cwd: root, env: { ...process.env, TURBO_TELEMETRY_DISABLED: '1' } }
   await promisify(execFile)('pnpm', ['build'], options)
+  const modules = join(folder, 'node_modules')
+  mkdirSync(join(modules, '@org'), { recursive: true })
+  for (const packed of await packAll(folder)) renameSync(packed.folder, join(modules, packed.name))
   cpSync(join(root, 'apps/server/dist'), join(folder, 'host'), { recursive: true })
-  /** A program of `programs/`, which imports the packages as they are built. */
-  const program = (name: string) => join(import.meta.dirname, 'programs', `${name}.ts`)
+  const host = join(folder, 'host/node/node.mjs')
+
+  /** Compiles a program of `programs/`, with or without the packages that it imports. */
+  async function compile(name: string, external: readonly string[]): Promise<string> {
+    const outfile = join(folder, `${name}.mjs`)
+    await esbuild.build({
+      entryPoints: [join(import.meta.dirname, 'programs', `${name}.ts`)],
+      outfile,
+      external: [...external],
+      bundle: true,
+      format: 'esm',
+      platform: 'node',
+      target: 'node22',
+      logLevel: 'error',
+    })
+    return outfile
+  }
+  const program = (name: string) => compile(name, Object.keys(manifest.devDependencies))
   return {
     folder,
+    /** The bundled host, for `node`. */
+    host,
     program,
+    /** Bundles a program with its packages, as the build of the host does. */
+    bundle: (name: string) => compile(name, []),
     /** Starts the host as in production, or a server of `programs/`, with its log in a file. */
-    startServer(name: string, { environment, ...options }: LaunchOptions = {}) {
-      const file = name === 'host' ? join(folder, 'host/node/node.mjs') : program(name)
-      return startServer(file, '/healthz', {
+    async startServer(name: string, { environment, ...options }: LaunchOptions = {}) {
+      return startServer(name === 'host' ? host : await program(name), '/healthz', {
         output: openSync(join(folder, 'servers.log'), 'a'),
         environment: { ...hostEnvironment, ...environment },
         ...options,
       })
     },
     /** Starts an emulated provider of mails, which responds after `delayMs`. */
-    startProvider: (delayMs = 0) =>
-      startServer(program('provider'), '/server', { environment: { DELAY_MS: String(delayMs) } }),
+    startProvider: async (delayMs = 0) =>
+      startServer(await program('provider'), '/server', { environment: { DELAY_MS: String(delayMs) } }),
   }
 }

@@ -10,9 +10,11 @@ import { createFixture } from './fixture.ts'
 import { measureRow } from './row.ts'
 import { batch } from './rows/batch.ts'
 import { event } from './rows/event.ts'
+import { send } from './rows/send.ts'
+import { start } from './rows/start.ts'
 import { measureSmoke } from './smoke.ts'
 
-const rows = [event, batch]
+const rows = [event, send, batch, start]
 const { values } = parseArgs({
   options: {
     only: { type: 'string', multiple: true, default: rows.map(({ id }) => id) },

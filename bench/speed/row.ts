@@ -1,5 +1,6 @@
 /** A row of the benchmark: its definition, its measurement and its section in Markdown. */
 import { times } from '../shared/format.ts'
+import { median, quantile } from '../shared/statistics.ts'
 import type { Fixture } from './fixture.ts'
 
 /** The rounds of a quick run, which prove only that a row works. */
@@ -14,6 +15,21 @@ export interface RowContext {
   /** The contenders to start; all by default. */
   only?: readonly string[]
 }
+
+interface Results {
+  median(value: string, id: string): number
+  most(value: string, id: string): number
+  /** The median of the ratios of the rounds, because both contenders meet the same disturbances in one round. */
+  ratio(value: string, id: string, against: string): number
+}
+
+type Target = readonly [
+  title: string,
+  value: number,
+  shouldBe: 'at most' | 'at least',
+  limit: number,
+  format: Format,
+]
 
 export interface Row {
   /** For `--only`, and the mark of its section in RESULTS.md. */
@@ -33,6 +49,7 @@ export interface Row {
     measure: (id: string) => Promise<Values>
     stop?: () => Promise<unknown>
   }>
+  targets(results: Results): readonly Target[]
 }
 
 /**
@@ -61,29 +78,32 @@ export async function measureRow(
   await stop?.()
 
   const samples = (value: string, id: string) => rounds.map((round) => round[id]?.[value] ?? Number.NaN)
-  /** The median of the ratios of the rounds, because both contenders meet the same disturbances in one round. */
-  function ratioOf(value: string, id: string, against: string): number {
-    const others = samples(value, against)
-    const ratios = samples(value, id).map((sample, at) => sample / (others[at] ?? Number.NaN))
-    return quantile(ratios, 0.5)
+  const results: Results = {
+    median: (value, id) => median(samples(value, id)),
+    most: (value, id) => Math.max(...samples(value, id)),
+    ratio(value, id, against) {
+      const others = samples(value, against)
+      return median(samples(value, id).map((sample, at) => sample / (others[at] ?? Number.NaN)))
+    },
   }
   const cells = (id: string) =>
     Object.entries(row.columns).map(([value, { format, against }]) => {
       const [least, middle, most] = [0, 0.5, 1].map((share) => format(quantile(samples(value, id), share)))
-      const ratio = against ? `, ${times(ratioOf(value, id, against))}` : ''
+      const ratio = against ? `, ${times(results.ratio(value, id, against))}` : ''
       return `${middle} (${least}–${most})${ratio}`
     })
   const titles = Object.values(row.columns).map(
     ({ title, against }) => `${title}: median (least–most)${against ? `, × ${row.contenders[against]}` : ''}`,
   )
-  const rows = Object.entries(row.contenders).map(([id, title]) => [title, ...cells(id)])
-  return `${row.method}\n\n${toTable([['', ...titles], ...rows])}`
-}
-
-/** The value below which this share of the values lies; `NaN` if there are none. */
-function quantile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((one, other) => one - other)
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
+  const targets = row.targets(results).map(([title, value, shouldBe, limit, format]) => {
+    const isReached = shouldBe === 'at most' ? value <= limit : value >= limit
+    return [`${title}: ${shouldBe} ${format(limit)}`, format(value), isReached ? 'yes' : '**no**']
+  })
+  return [
+    row.method,
+    toTable([['', ...titles], ...Object.entries(row.contenders).map(([id, title]) => [title, ...cells(id)])]),
+    toTable([['target', 'measured', 'reached'], ...targets]),
+  ].join('\n\n')
 }
 
 /** A table in Markdown; its first row is the head. */

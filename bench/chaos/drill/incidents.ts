@@ -1,5 +1,5 @@
-/** Eleven incidents: how each is caused, and what tells it. */
-import { writeFileSync } from 'node:fs'
+/** Fifteen incidents: how each is caused, and what tells it. */
+import { rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { pause } from '../clock.ts'
 import { created, sendEmail } from '../events.ts'
 import { startRedis } from '../redis.ts'
@@ -18,21 +18,19 @@ export interface Incident {
   during?(stage: Stage): unknown
 }
 
-const expire = (variable: string) => async (stage: Stage) => {
-  const way = await stage.putWayInFrontOf(variable)
-  return () => way.break('expire')
-}
+/** A way to a server breaks, see `putInFrontOf`. */
+const breakWay = (variable: string, how: 'expire' | 'refuse') => async (stage: Stage) =>
+  (await stage.putInFrontOf(variable))[how]
 /** Calls that take longer than a sender waits. */
-const slow = (stage: Stage, to: 'idp' | 'mail') => () => {
-  stage.outside.atStep = (step) => (step.to === to && step.when === 'before' ? pause(20_000) : undefined)
-}
+const slow = (stage: Stage, to: 'idp' | 'mail') => () =>
+  stage.onStep((step) => (step.to === to && step.when === 'before' ? pause(20_000) : undefined))
 
 const noisy = { id: 'dep_noisy', inputs: { serverType: 'shared' } }
 
 export const incidents: Record<string, Incident> = {
   'the certificate of the provider expires': {
     ...{ alert: 'EventsFail', says: /CERT_HAS_EXPIRED/ },
-    prepare: expire('MAILER_API_BASE'),
+    prepare: breakWay('MAILER_API_BASE', 'expire'),
   },
   'the name of the provider has no address': {
     ...{ alert: 'EventsFail', says: /(ENOTFOUND|EAI_AGAIN).*mail\.drill\.test/ },
@@ -45,15 +43,25 @@ export const incidents: Record<string, Incident> = {
       return () => writeFileSync(hosts, '127.0.0.1 localhost\n')
     },
   },
+  'the provider refuses connections': {
+    ...{ alert: 'EventsFail', says: /ECONNREFUSED/ },
+    prepare: breakWay('MAILER_API_BASE', 'refuse'),
+  },
   'the certificate of the platform expires': {
     ...{ alert: 'CallbacksFail', says: /CERT_HAS_EXPIRED/ },
-    prepare: expire('PLATFORM_API_URL'),
+    prepare: breakWay('PLATFORM_API_URL', 'expire'),
+  },
+  'the host has no descriptors left': {
+    ...{ alert: 'HostDown', says: /EMFILE/ },
+    prepare(stage) {
+      stage.setUp = 'ulimit -n 64'
+      return () => stage.holdConnections(80)
+    },
   },
   'the platform accepts calls and does not answer': {
     ...{ alert: 'CallbacksFail', says: /not answer|timed? ?out|timeout/i },
-    prepare: (stage) => () => {
-      stage.outside.atStep = ({ to }) => (to === 'platform' ? new Promise(() => {}) : undefined)
-    },
+    prepare: (stage) => () =>
+      stage.onStep(({ to }) => (to === 'platform' ? new Promise(() => {}) : undefined)),
   },
   'Redis halts': {
     ...{ alert: 'StoreNotWritable', says: /store is unreachable/ },
@@ -66,18 +74,18 @@ export const incidents: Record<string, Incident> = {
   },
   'the provider answers 500': {
     ...{ alert: 'EveryCallFails', says: /status 500/ },
-    prepare: (stage) => () => stage.outside.mail.faults.add({ status: 500, times: Number.POSITIVE_INFINITY }),
+    prepare: (stage) => () => stage.mail.faults.add({ status: 500, times: Number.POSITIVE_INFINITY }),
   },
   'the token of the provider is revoked': {
     ...{ alert: 'SharedCredentialsRejected', says: /credentials_rejected/ },
     prepare: (stage) => () => {
-      stage.outside.mail.settings.apiTokens = []
+      stage.mail.settings.apiTokens = []
     },
   },
   'the clock of the sender is ten minutes ahead': {
     ...{ alert: 'SignaturesRefused', says: /invalid_signature.*clock/ },
     prepare: (stage) => () => {
-      stage.clock.aheadMs = 600_000
+      stage.signing.aheadMs = 600_000
     },
   },
   'the disk of the store is full': {
@@ -94,7 +102,7 @@ export const incidents: Record<string, Incident> = {
     during(stage) {
       for (let count = 0; count < 60; count += 1) {
         const id = `dep_${crypto.randomUUID()}`
-        stage.outside.platform.addDeployment({ id })
+        stage.platform.addDeployment({ id })
         stage.send('idp-server', created(id).event)
       }
     },
@@ -105,6 +113,22 @@ export const incidents: Record<string, Incident> = {
     during(stage) {
       const event = { ...sendEmail('mail').event, deployment: noisy }
       for (let count = 0; count < 20; count += 1) stage.send('mailer', event)
+    },
+  },
+  'the platform signs with a secret that the host does not have': {
+    ...{ alert: 'SignaturesRefused', says: /invalid_signature.*matches none/ },
+    prepare: (stage) => () => {
+      stage.signing.secret = `whsec_${btoa('the next secret of the platform')}`
+    },
+  },
+  'the file of the store is empty after a restart': {
+    ...{ alert: 'HostDown', says: /DELIVERY_STORE: .*it is empty/ },
+    prepare: (stage) => async () => {
+      await stage.kill()
+      const file = `${stage.folder}/data/deliveries.db`
+      for (const companion of ['-wal', '-shm']) rmSync(`${file}${companion}`, { force: true })
+      truncateSync(file, 0)
+      stage.start()
     },
   },
 }

@@ -1,12 +1,17 @@
 /** A built host between emulators, with its log in a file, under light traffic, for an incident. */
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, openSync, rmSync } from 'node:fs'
+import { mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createServer } from 'node:tls'
+import { cert as expiredCert, key as expiredKey } from '../../../apps/server/test/expired-certificate.ts'
 import { sign } from '../../../packages/core/src/index.ts'
+import { cert } from '../../../tooling/runtimes/certificate.ts'
+import { createHttp2Gateway } from '../../shared/http2-gateway.ts'
 import { launch, nextPort, type Process } from '../../shared/processes.ts'
 import { until } from '../clock.ts'
-import { startWay } from '../way.ts'
+import { startForwarder } from '../forwarder.ts'
 import { startOutside, webhookSecret } from '../world.ts'
 
 const program = new URL('../../../apps/server/dist/node/node.mjs', import.meta.url).pathname
@@ -30,22 +35,41 @@ export async function createStage() {
   let host: Process | undefined
 
   return {
-    outside,
+    ...outside,
     folder,
     log,
-    /** The clock of the platform; an incident may change it. */
-    clock: { aheadMs: 0 },
+    /** How the platform signs; an incident may change it. */
+    signing: { secret: webhookSecret, aheadMs: 0 },
     variables,
     /** A command of the shell that runs before the host, in a place for mounts of its own. */
     setUp: ':',
+    /** Runs at every call of the host, which waits for it. */
+    onStep(work: typeof outside.atStep): void {
+      outside.atStep = work
+    },
     onEnd: (end: () => unknown) => void ends.unshift(end),
-    /** Starts the host, as a service manager does that collects all its output, and waits until it is ready. */
-    async start(): Promise<void> {
+    /** Starts the host, as a service manager does that collects all its output. */
+    start(): void {
       const shell = `${this.setUp} && exec "$@" 2>&1`
       const parameters = ['-m', 'sh', '-c', shell, 'sh', process.execPath, program]
       host = launch('unshare', { parameters, environment: variables, output })
+    },
+    async isReady(): Promise<void> {
       const ask = () => fetch(`${url}/readyz`).then(({ ok }) => ok)
       await until('the host is ready', () => ask().catch(() => false))
+    },
+    async kill(): Promise<void> {
+      host?.child.kill('SIGKILL')
+      await host?.exit
+    },
+    /** Opens connections that send nothing, and others in place of those that the host closes. */
+    holdConnections(count: number): void {
+      const hold = () => {
+        if (!host?.alive) return
+        const idle = connect(port, '127.0.0.1').on('error', () => {})
+        idle.on('close', () => setTimeout(hold, 50))
+      }
+      for (let opened = 0; opened < count; opened += 1) hold()
     },
     /** Fills the disk under a folder that the host alone has mounted. */
     fill(path: string): void {
@@ -54,8 +78,9 @@ export async function createStage() {
     /** Delivers an event, and waits for no response. */
     async send(route: string, event: object): Promise<void> {
       const body = JSON.stringify(event)
-      const timestamp = new Date(Date.now() + this.clock.aheadMs)
-      const signed = await sign({ secret: webhookSecret, id: crypto.randomUUID(), body, timestamp })
+      const { secret, aheadMs } = this.signing
+      const timestamp = new Date(Date.now() + aheadMs)
+      const signed = await sign({ secret, id: crypto.randomUUID(), body, timestamp })
       const headers = { 'content-type': 'application/json', ...signed }
       fetch(`${url}/${route}/webhook`, { method: 'POST', headers, body }).catch(() => {})
     },
@@ -65,16 +90,27 @@ export async function createStage() {
       if (!response.ok) throw new Error(`/metrics answers ${response.status}`)
       return response.text()
     },
-    /** Puts a way in front of the server of a variable. */
-    async putWayInFrontOf(variable: string) {
-      const way = await startWay(Number(new URL(`${variables[variable]}`).port))
-      this.onEnd(way.close)
-      Object.assign(variables, way.trust, { [variable]: way.url })
-      return way
+    /** Puts a way in front of the server of a variable, with a valid certificate until it expires or nobody listens. */
+    async putInFrontOf(variable: string) {
+      const server = Number(new URL(`${variables[variable]}`).port)
+      const [valid, expired] = [nextPort(), nextPort()]
+      const gateway = createHttp2Gateway(() => server).listen(valid, '127.0.0.1')
+      const outdated = createServer({ cert: expiredCert, key: expiredKey }).on('tlsClientError', () => {})
+      outdated.listen(expired, '127.0.0.1')
+      let to = valid
+      const front = await startForwarder(() => to)
+      for (const each of [gateway, outdated, front]) this.onEnd(() => void each.close())
+      variables[variable] = `https://127.0.0.1:${front.port}`
+      variables.NODE_EXTRA_CA_CERTS = join(folder, 'authority.pem')
+      writeFileSync(variables.NODE_EXTRA_CA_CERTS, cert)
+      const expire = () => {
+        to = expired
+        front.cut()
+      }
+      return { refuse: front.close, expire }
     },
     async close(): Promise<void> {
-      host?.child.kill('SIGKILL')
-      await host?.exit
+      await this.kill()
       for (const end of ends) await end()
     },
   }

@@ -1,31 +1,35 @@
 /** A host is killed or halted at every step of an event, and the event is delivered again. */
+import { readConfig } from '../../../apps/server/src/host.ts'
+import { openStore } from '../../../apps/server/src/stores/open.ts'
 import { ConnectionCut } from '../../../packages/core/src/testing/index.ts'
 import { checkMessages, checkPublished, count, type Findings, quote, timesSent } from '../checks.ts'
 import { pause, until } from '../clock.ts'
 import { created, type Delivery, deleted, sendEmail, sendEmails } from '../events.ts'
 import type { Scenario } from '../scenario.ts'
 import type { Received } from '../sender.ts'
-import { arranged, type HostProcess, type Step, type World } from '../world.ts'
+import { arranged, type HostProcess, type World } from '../world.ts'
 
 const PEOPLE = 1_203
 const IN_A_CALL = 500
-/** Of the host that is killed or halted, so that nobody waits for long. The other one has a longer one. */
-const LEASE_MS = 2_000
-const interrupted = { CHAOS_LEASE_MS: String(LEASE_MS) }
+/** Of the host that halts. The other one must not lose its lease on a busy machine. */
+const HALTING_LEASE_MS = 2_000
 
 export const kill: Scenario = {
   name: 'kill',
   shows: `kill -9 at every step of a creation, a deletion and a batch of ${PEOPLE} mails, on SQLite and Redis`,
-  async run(found) {
+  async run(found, { seeds }) {
+    const whens = ['lost', 'before', 'after'] as const
+    // Three seeds kill it before, during and after each step.
+    const pointsOf = (steps: readonly string[]): Point[] =>
+      Array.from({ length: seeds }, (_, seed) =>
+        steps.map((_, index) => ({
+          number: index + 1,
+          when: whens[(index + seed) % whens.length] ?? 'lost',
+        })),
+      ).flat()
     const runOn = (store: 'sqlite' | 'redis') =>
-      arranged({ store, hosts: [interrupted], watchesStore: true }, (world) =>
-        interruptEverywhere(
-          world,
-          found,
-          ['creation', 'deletion', 'batch'],
-          ['lost', 'before', 'after'],
-          killAt,
-        ),
+      arranged({ store, hosts: [{}], watchesStore: true }, (world) =>
+        interruptEverywhere(world, found, ['creation', 'deletion', 'batch'], pointsOf, killAt),
       )
     await Promise.all([runOn('sqlite'), runOn('redis')])
   },
@@ -35,10 +39,19 @@ export const pausedHolder: Scenario = {
   name: 'pause',
   shows:
     'SIGSTOP at every step until the lease is over, another host takes over, SIGCONT: nothing late arrives',
-  run: (found) =>
-    arranged({ store: 'redis', hosts: [interrupted, {}], watchesStore: true }, (world) =>
-      interruptEverywhere(world, found, ['creation', 'mail'], ['before', 'after'], pauseAt),
-    ),
+  run: (found, { seeds }) => {
+    const rounds = Array<null>(Math.ceil(seeds / 4)).fill(null)
+    // A call that is halted has taken effect, and its response waits in the socket.
+    const pointsOf = (steps: readonly string[]): Point[] =>
+      steps.flatMap((to, index) => {
+        const whens = to === 'store' ? (['before', 'after'] as const) : (['after'] as const)
+        return rounds.flatMap(() => whens.map((when) => ({ number: index + 1, when })))
+      })
+    const hosts = [{ CHAOS_LEASE_MS: String(HALTING_LEASE_MS) }, {}]
+    return arranged({ store: 'redis', hosts, watchesStore: true }, (world) =>
+      interruptEverywhere(world, found, ['creation', 'mail'], pointsOf, pauseAt),
+    )
+  },
 }
 
 /** Where a host is killed or halted: at the n-th step of an event. What is lost never arrives. */
@@ -130,12 +143,12 @@ function subjectsOf(world: World, found: Findings) {
   } satisfies Record<string, Subject>
 }
 
-/** Delivers each event once as it is, and once for each of its points, at which `interrupt` interrupts it. */
+/** Delivers each event once as it is, and once for each point at which `interrupt` interrupts it. */
 async function interruptEverywhere(
   world: World,
   found: Findings,
   names: readonly (keyof ReturnType<typeof subjectsOf>)[],
-  whens: readonly Point['when'][],
+  pointsOf: (steps: readonly string[]) => Point[],
   interrupt: (world: World, delivery: Delivery, point: Point) => Promise<Outcome>,
 ): Promise<void> {
   const subjects = subjectsOf(world, found)
@@ -155,9 +168,8 @@ async function interruptEverywhere(
     report(first, await check(first, { received }))
     found.figures[`${kind}: steps`] = steps.join(' ')
     found.figures[`${kind}: interrupted`] = 0
-    const points = steps.flatMap((_, at) => whens.map((when): Point => ({ number: at + 1, when })))
-    for (const point of points) {
-      const id = `${name}_${point.when}_${point.number}`
+    for (const [index, point] of pointsOf(steps).entries()) {
+      const id = `${name}_${index}_${point.when}_${point.number}`
       await prepare?.(id)
       const { isInterrupted, ...outcome } = await interrupt(world, event(id), point)
       // The event may have ended before the point.
@@ -171,21 +183,13 @@ async function interruptEverywhere(
 /**
  * Sends a signal to a host at a point of the next event.
  *
- * @param onStep sees the steps until then
  * @returns a function that tells whether the signal was sent
  */
-function signalAt(
-  world: World,
-  host: HostProcess,
-  point: Point,
-  signal: NodeJS.Signals,
-  onStep: (step: Step) => void = () => {},
-): () => boolean {
+function signalAt(world: World, host: HostProcess, point: Point, signal: NodeJS.Signals): () => boolean {
   let isSent = false
   world.steps = 0
-  world.atStep = (step) => {
-    onStep(step)
-    if (step.number !== point.number || (step.when === 'after') !== (point.when === 'after')) return
+  world.atStep = ({ number, when }) => {
+    if (number !== point.number || (when === 'after') !== (point.when === 'after')) return
     world.atStep = () => {}
     host.process.child.kill(signal)
     isSent = true
@@ -196,21 +200,39 @@ function signalAt(
 
 /** Kills the only host at a point, starts it again, and delivers the event again. */
 async function killAt(world: World, delivery: Delivery, point: Point): Promise<Outcome> {
-  const { sender, hosts } = world
+  const { sender, hosts, variables } = world
   const [host] = hosts
   if (!host) throw new Error('There is no host.')
-  // The first write of a call is its intent, the second one its result, or takes the intent back.
-  const calls = new Map<string, number>()
-  signalAt(world, host, point, 'SIGKILL', ({ when, recorded = [] }) => {
-    for (const name of recorded)
-      if (name.startsWith('call ')) calls.set(name, (calls.get(name) ?? 0) + Number(when === 'after'))
-  })
+  signalAt(world, host, point, 'SIGKILL')
+  world.writes.length = 0
   const { status } = await sender.once(delivery, 0)
   world.atStep = () => {}
   host.process.child.kill('SIGKILL')
   await host.process.exit
   await host.restart()
-  const inFlight = [...calls.values()].filter((writes) => writes < 2).length
+
+  const writes = world.writes.splice(0)
+  // The leases of the host that died, so that nobody waits for them.
+  const { store, close } = await openStore(readConfig(variables), () => {})
+  const isThere = () =>
+    store.probe().then(
+      () => true,
+      () => false,
+    )
+  await until('the store is connected', isThere)
+  for (const { subject, owner } of new Map(writes.map(({ lease }) => [lease.owner, lease])).values()) {
+    const record = await store.read(subject)
+    if (record) await store.renew({ subject, owner, fence: record.fence }, 1)
+  }
+  await close()
+  // The first write of a call is its intent, the second one its result, or takes the intent back.
+  const ofCalls = writes.flatMap(({ steps, when }) => steps.map((name) => ({ name, when })))
+  const calls = Map.groupBy(
+    ofCalls.filter(({ name }) => name.startsWith('call ')),
+    ({ name }) => name,
+  )
+  const isInFlight = (call: { when: string }[]) => call.filter(({ when }) => when === 'after').length < 2
+  const inFlight = [...calls.values()].filter(isInFlight).length
   return { received: await sender.untilFinal(delivery), isInterrupted: status === 0, inFlight }
 }
 
@@ -225,7 +247,7 @@ async function pauseAt(world: World, delivery: Delivery, point: Point): Promise<
     isOver = true
   })
   await until('the holder stops', () => isOver || isHalted(), 60_000)
-  await pause(LEASE_MS)
+  await pause(HALTING_LEASE_MS)
   const received = await sender.untilFinal(delivery, 60_000, 1)
 
   const late: string[] = []

@@ -1,4 +1,4 @@
-import { duration, megabytes, microseconds } from '../../shared/format.ts'
+import { duration, megabytes, microseconds, times } from '../../shared/format.ts'
 import { startWorker } from '../../shared/processes.ts'
 import type { Row } from '../row.ts'
 
@@ -22,7 +22,7 @@ export const batch: Row = {
     peakBytes: { title: 'peak memory', format: megabytes },
   },
   async start({ fixture, quick }) {
-    const program = fixture.program('batch')
+    const program = await fixture.program('batch')
     const provider = await fixture.startProvider(PROVIDER_MS)
     const mails = String(quick ? MAILS / 10 : MAILS)
     return {
@@ -35,4 +35,8 @@ export const batch: Row = {
       stop: provider.stop,
     }
   },
+  targets: ({ median, ratio }) => [
+    ['time × one call at a time', ratio('wallMs', 'list', 'floor'), 'at most', 0.15, times],
+    ['peak of a stream', median('peakBytes', 'stream'), 'at most', 130e6, megabytes],
+  ],
 }

@@ -1,5 +1,5 @@
-import { startRedis } from '../../chaos/redis.ts'
-import { duration, megabytes, microseconds, perSecond } from '../../shared/format.ts'
+import { hasRedis, type RedisServer, startRedis } from '../../chaos/redis.ts'
+import { megabytes, microseconds, perSecond, times } from '../../shared/format.ts'
 import { type ServerProcess, startWorker, usageOf } from '../../shared/processes.ts'
 import type { LoadOrder, LoadReport } from '../programs/generator.ts'
 import type { Row } from '../row.ts'
@@ -10,8 +10,9 @@ export const event: Row = {
   id: 'event',
   title: `Signed events by the second, ${CONNECTIONS} connections, one core`,
   method:
-    'Each server runs on one core, the generator (plain sockets, requests prepared beforehand) on another, which it shares with the provider and Redis (`appendfsync always`). One server works at a time, another one first in each round. Logs go to a file. The processor time of an event is what the kernel counts for the server, the thread of SQLite included. The memory is the resident set at the end of a round. The start is the time from the start of the process to the first 200, measured once.',
+    'Each server runs on one core, the generator (plain sockets, requests prepared beforehand) on another, which it shares with the provider and Redis (`appendfsync always`). One server works at a time, another one first in each round. Logs go to a file. The echo parses the JSON of the request and responds with it, unsigned and unchecked. The processor time of an event is what the kernel counts for the server, the thread of SQLite included. The memory is the resident set at the end of a round.',
   contenders: {
+    echo: 'bare hono echo',
     pino: 'HEALTH_CHECK by hand: hono, zod, `createHmac`, pino',
     ours: 'HEALTH_CHECK on our host, log included',
     sqlite: '`sendEmail` on our host, `sqlite:`',
@@ -19,40 +20,46 @@ export const event: Row = {
   },
   rounds: 9,
   columns: {
-    perSecond: { title: 'events', format: perSecond, against: 'pino' },
+    perSecond: { title: 'events', format: perSecond, against: 'echo' },
     cpuMicroseconds: { title: 'processor time an event', format: microseconds, against: 'pino' },
     residentBytes: { title: 'memory', format: megabytes },
-    startMs: { title: 'start', format: duration },
   },
   async start({ fixture, quick, only }) {
-    const generator = await startWorker(fixture.program('generator'), { core: 1 })
+    const generator = await startWorker(await fixture.program('generator'), { core: 1 })
     const provider = only ? undefined : await fixture.startProvider()
-    const redis = only ? undefined : await startRedis()
+    if (!only && !hasRedis) throw new Error('redis-server is missing.')
+    const redis: RedisServer | undefined = only ? undefined : await startRedis()
     const mailer = {
       MAILER_API_BASE: provider?.url,
       MAILER_SHARED_API_TOKEN: 'server-token',
       MAILER_SHARED_FROM_EMAIL: 'shop@example.com',
     }
-    const environments: Record<string, Record<string, string | undefined>> = {
-      sqlite: { ...mailer, DELIVERY_STORE: `sqlite:${fixture.folder}/deliveries.db` },
-      redis: { ...mailer, DELIVERY_STORE: redis?.url },
+    const startHost = (DELIVERY_STORE?: string) =>
+      fixture.startServer('host', {
+        core: 0,
+        environment: DELIVERY_STORE ? { ...mailer, DELIVERY_STORE } : {},
+      })
+    const starts: Readonly<Record<string, () => Promise<ServerProcess>>> = {
+      echo: () => fixture.startServer('echo', { core: 0 }),
+      pino: () => fixture.startServer('by-hand', { core: 0 }),
+      ours: () => startHost(),
+      sqlite: () => startHost(`sqlite:${fixture.folder}/deliveries.db`),
+      redis: () => startHost(redis?.url),
     }
     const servers = new Map<string, ServerProcess>()
-    for (const id of only ?? Object.keys(event.contenders)) {
-      const name = id === 'pino' ? 'by-hand' : 'host'
-      servers.set(id, await fixture.startServer(name, { core: 0, environment: environments[id] ?? {} }))
-    }
+    for (const [id, start] of Object.entries(starts))
+      if (only?.includes(id) ?? true) servers.set(id, await start())
 
     async function load(id: string, ms: number) {
       const server = servers.get(id)
       if (!server) throw new Error(`There is no ${id}.`)
-      const kind = environments[id] ? 'send' : 'health'
+      const kind = id === 'sqlite' || id === 'redis' ? 'send' : 'health'
       const order: LoadOrder = { port: server.port, connections: CONNECTIONS, ms: quick ? 300 : ms, kind }
       const before = usageOf(server).cpuMs
       const { done, wallMs } = await generator.ask<LoadReport>(order)
       const { cpuMs, residentBytes } = usageOf(server)
       const cpuMicroseconds = ((cpuMs - before) * 1_000) / done
-      return { perSecond: (done * 1_000) / wallMs, cpuMicroseconds, residentBytes, startMs: server.startMs }
+      return { perSecond: (done * 1_000) / wallMs, cpuMicroseconds, residentBytes }
     }
     return {
       warm: (id) => load(id, 2_000),
@@ -64,4 +71,11 @@ export const event: Row = {
       },
     }
   },
+  targets: ({ median, most, ratio }) => [
+    ['events of a HEALTH_CHECK × the echo', ratio('perSecond', 'ours', 'echo'), 'at least', 0.6, times],
+    ['its processor time × by hand', ratio('cpuMicroseconds', 'ours', 'pino'), 'at most', 1, times],
+    ['sends with SQLite × with Redis', ratio('perSecond', 'sqlite', 'redis'), 'at least', 0.9, times],
+    ['cost of a send with Redis', median('cpuMicroseconds', 'redis'), 'at most', 350, microseconds],
+    ['memory of the host', most('residentBytes', 'ours'), 'at most', 120e6, megabytes],
+  ],
 }
