@@ -65,7 +65,8 @@ function isWebhookSecret(entry: string): boolean {
 
 function isStore(location: string): boolean {
   // SQLite itself would take `:memory:` and `file:` for a database in memory, which forgets every record with the process.
-  if (location === 'memory:' || /^sqlite:(?!:|file:)\P{Cc}+$/u.test(location)) return true
+  if (/^sqlite:(?::|file:)/.test(location)) return false
+  if (location === 'memory:' || /^sqlite:\P{Cc}+$/u.test(location)) return true
   if (!/^rediss?:[!-~]+$/.test(location) || redisPassword(location) === undefined) return false
   const { hostname, pathname, search, hash } = new URL(location)
   return search + hash === '' && /^\/?\d{0,4}$/.test(pathname) && /^[\w.-]+$|^\[/.test(hostname)
