@@ -54,7 +54,7 @@ async function verify(
   })
   const domains = await client.listDomains(context)
   const hosts = domains.flatMap(
-    ({ frontendApiUrl }) => frontendApiUrl?.replaceAll(/^\w+:\/\/|\/.*$/g, '') ?? [],
+    ({ frontendApiUrl }) => frontendApiUrl?.replaceAll(/^\w+:\/\/|\/.*/g, '') ?? [],
   )
   if (!hosts.includes(frontendHost)) {
     const message = `names ${frontendHost}, but the instance of secretKey has ${hosts.join(', ') || 'no domain'}: copy both keys from one instance`

@@ -66,7 +66,7 @@ export function parseAddress(given: unknown): ParsedAddress | string {
     const name = text.slice(0, open).trim()
     const isQuoted = QUOTED.test(name)
     // Another address in front.
-    if (!isQuoted && /[<>]|@.*,/.test(name)) return faultOf(text)
+    if (!isQuoted && /[<>]|^[^@]*@.*,/.test(name)) return faultOf(text)
     return join(isQuoted ? unquote(name) : name, text.slice(open + 1, -1).trim())
   }
   if (!isRecord(given)) return ADDRESS_FAULT
