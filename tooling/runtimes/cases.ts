@@ -70,6 +70,5 @@ export const cases: Readonly<Record<string, Case>> = {
   'signed event': { script: 'signed event', outcomes: [sent, '401'], accepted: 1 },
   'batch with a journal, twice': { script: 'journal', outcomes: [sent, sent, sent, sent] },
   'files of every kind': { script: 'files', outcomes: [sent, sent, sent, sent, sent] },
-  'address of another script': { script: 'address' },
   ...Object.fromEntries(broken),
 }
