@@ -25,6 +25,8 @@ export class Redactor {
   readonly #inherited: Redactor | undefined
   readonly #own = new Set<string>()
   #last = { before: NONE, size: 0, all: NONE }
+  #sent: unknown
+  #spared: ReadonlySet<string> | undefined
 
   /** @param inherited knows more secrets, and may get more */
   constructor(inherited?: Redactor) {
@@ -36,6 +38,13 @@ export class Redactor {
     return new Redactor(this)
   }
 
+  /** Makes one for a reader who sent this: secrets of the host in it stay, or a mask would tell which guess is one. */
+  sparing(sent: unknown): Redactor {
+    const redactor = this.extend()
+    redactor.#sent = sent
+    return redactor
+  }
+
   /** Adds a secret, or each text of plain data. Anything but a text of at least six characters is ignored. */
   add(value: unknown): void {
     if (typeof value === 'object' && value !== null) for (const each of Object.values(value)) this.add(each)
@@ -45,38 +54,31 @@ export class Redactor {
       for (const spelling of spellingsOf(secret)) if (spelling.length >= MIN_LENGTH) this.#own.add(spelling)
   }
 
-  /** The text with each place of a spelling masked. They may overlap: one secret may be the beginning of another. */
   text(text: string): string {
     const spellings = this.#spellings
-    const shortest = spellings[0]?.length ?? Number.POSITIVE_INFINITY
-    if (text.length < Math.min(shortest, HEAD)) return text
-    const folded = fold(text)
-    const found: [start: number, end: number][] = []
-    for (const spelling of spellings) {
-      if (Math.min(spelling.length, HEAD) > text.length) break
-      const head = spelling.slice(0, HEAD)
-      for (let at = folded.indexOf(head); at !== -1; ) {
-        let end = at + head.length
-        // A longer one is recognised by its beginning, and masked as far as the text repeats it.
-        while (end - at < spelling.length && folded[end] === spelling[end - at]) end += 1
-        found.push([at, end])
-        at = folded.indexOf(head, end)
-      }
-    }
-    if (found.length === 0) return text
-    found.sort(([a], [b]) => a - b)
-    let clean = ''
-    let end = 0
-    for (const [start, until] of found) {
-      if (start >= end) clean += text.slice(end, start) + MASK
-      end = Math.max(end, until)
-    }
-    return clean + text.slice(end)
+    const clean = mask(text, spellings)
+    // Most texts hold no secret, and what the reader sent may be long.
+    if (clean === text || this.#sent === undefined) return clean
+    this.#spared ??= this.#host.#spellingsIn(this.#sent)
+    const spared = this.#spared
+    const others = spellings.filter((spelling) => !spared.has(spelling))
+    return mask(text, others)
   }
 
   /** Plain data without secrets: the data itself if it holds none, else a copy. */
   data<T>(data: T): T {
     return this.#spellings.length === 0 ? data : mapTexts(data, (text) => this.text(text))
+  }
+
+  /** The first of the line, which knows the secrets of the host. */
+  get #host(): Redactor {
+    return this.#inherited ? this.#inherited.#host : this
+  }
+
+  #spellingsIn(data: unknown): ReadonlySet<string> {
+    const json = fold(JSON.stringify(data))
+    const isIn = (spelling: string) => json.includes(spelling) || json.includes(quoted(spelling))
+    return new Set(this.#spellings.filter(isIn))
   }
 
   /** All spellings, the shortest first. */
@@ -91,6 +93,34 @@ export class Redactor {
     }
     return this.#last.all
   }
+}
+
+/** The text with each place of a spelling masked. They may overlap: one secret may be the beginning of another. */
+function mask(text: string, spellings: readonly string[]): string {
+  const shortest = spellings[0]?.length ?? Number.POSITIVE_INFINITY
+  if (text.length < Math.min(shortest, HEAD)) return text
+  const folded = fold(text)
+  const found: [start: number, end: number][] = []
+  for (const spelling of spellings) {
+    if (Math.min(spelling.length, HEAD) > text.length) break
+    const head = spelling.slice(0, HEAD)
+    for (let at = folded.indexOf(head); at !== -1; ) {
+      let end = at + head.length
+      // A longer one is recognised by its beginning, and masked as far as the text repeats it.
+      while (end - at < spelling.length && folded[end] === spelling[end - at]) end += 1
+      found.push([at, end])
+      at = folded.indexOf(head, end)
+    }
+  }
+  if (found.length === 0) return text
+  found.sort(([a], [b]) => a - b)
+  let clean = ''
+  let end = 0
+  for (const [start, until] of found) {
+    if (start >= end) clean += text.slice(end, start) + MASK
+    end = Math.max(end, until)
+  }
+  return clean + text.slice(end)
 }
 
 /** A text without secrets for logs, in which mail addresses are masked, and what a terminal would not show is escaped. */
@@ -134,7 +164,7 @@ function fold(text: string): string {
 
 /** The spellings of a secret in lower case: as it is, in JSON, in URLs and forms, in hexadecimal and in base64. */
 function spellingsOf(secret: string): Set<string> {
-  const json = JSON.stringify(secret).slice(1, -1)
+  const json = quoted(secret)
   const all = [secret, json, json.replaceAll('/', '\\/')]
   if (secret.length <= MAX_ENCODED_LENGTH) {
     const bytes = new TextEncoder().encode(secret)
@@ -148,6 +178,9 @@ function spellingsOf(secret: string): Set<string> {
   }
   return new Set(all.map(fold))
 }
+
+/** As it stands between the quotes of JSON. */
+const quoted = (text: string) => JSON.stringify(text).slice(1, -1)
 
 const unicodeEscape = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 

@@ -156,6 +156,26 @@ describe('the log line of an event', () => {
     })
   })
 
+  it('does not tell by a mask who guessed a secret of the host', async () => {
+    const host = createHost({ secrets: ['token-of-the-operator'] })
+    const guess = calling('greet', { to: 'token-of-the-operator' })
+    for (const replayed of [null, 'true']) {
+      const { body, headers } = await deliver(host.handle, guess, { id: 'evt_1' })
+      expect(body).toEqual({ result: { id: 'greeting-to-token-of-the-operator' } })
+      expect(headers.get('idempotency-replayed')).toBe(replayed)
+    }
+    expect((await deliver(host.handle, calling('token-of-the-operator'))).body).toMatchObject({
+      detail: expect.stringContaining('“token-of-the-operator”'),
+    })
+    const argument = calling('greet', { 'token-of-the-operator': 1 })
+    expect((await deliver(host.handle, argument)).body).toMatchObject({
+      errors: expect.arrayContaining([
+        expect.objectContaining({ path: expect.stringContaining('token-of') }),
+      ]),
+    })
+    expect(JSON.stringify(host.lines)).not.toContain('token-of-the-operator')
+  })
+
   it('has the reason and the place of a fault of the host, without secrets and addresses', async () => {
     const message = `Headers.append: "${token}" for ada@example.com ${'x'.repeat(1_000)}`
     const host = createHost({ provider: failing(new TypeError(message)) })

@@ -25,6 +25,17 @@ describe('a redactor', () => {
     expect(redactor.text(`before ${spelling} after\n%41 &amp;`)).toBe('before [redacted] after\n%41 &amp;')
   })
 
+  it('leaves what its reader has sent, and removes what others say', () => {
+    const redactor = createRedactor(['the-"secret"', 'another-secret'])
+    const result = { to: '<the-"secret"@b.co>', message: 'another-secret' }
+    const clean = { ...result, message: '[redacted]' }
+    expect(redactor.sparing({ to: ['The-"Secret"@b.co'] }).data(result)).toEqual(clean)
+    const ofEvent = redactor.extend()
+    ofEvent.add('a-password')
+    const words = 'the-"secret", a-password'
+    expect(ofEvent.sparing(words).text(words)).toBe('the-"secret", [redacted]')
+  })
+
   it('removes a secret from base64 in both alphabets, wherever it stands in the encoded text', () => {
     const text = fc.string({ unit: 'binary', maxLength: 10 })
     const long = fc.string({ unit: 'binary', minLength: 6, maxLength: 40 })

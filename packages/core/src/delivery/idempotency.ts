@@ -18,7 +18,7 @@ import {
   reservedSteps,
 } from './claim.ts'
 import { type BodyHash, type Cipher, encryptSteps, type RecordKeys } from './encryption.ts'
-import { type EventResponse, ignored, type ResponseBody, toFailure } from './response.ts'
+import { type EventResponse, ignored, type ResponseBody, sentIn, toFailure } from './response.ts'
 import { settlementOf } from './settlement.ts'
 import type { DeliveryStore, RecordedResponse, SubjectRecord } from './store.ts'
 
@@ -96,7 +96,7 @@ export async function end(
   const progress = isCall
     ? await encryptSteps(ofCall, cipher)
     : nextProgress(operation, claim.progress, response, claiming.now())
-  const body = withoutSecrets(response.body ?? {}, definition, redactor)
+  const body = withoutSecrets(response.body ?? {}, definition, redactor.sparing(sentIn(operation.event)))
   const recorded = JSON.stringify(body)
   const completion = {
     response: {

@@ -1,3 +1,4 @@
+import type { PlatformEvent } from '../contract/event.ts'
 import type { DeploymentStatus } from '../contract/platform.ts'
 import { type IntegrationError, toIntegrationError } from '../errors.ts'
 import { toProblem } from '../problem.ts'
@@ -40,9 +41,13 @@ export function ignored(reason: string): ResponseBody {
   return { status: 'ignored', reason }
 }
 
-export function toFailure(error: unknown, redactor: Redactor): EventResponse {
+/** The function and the arguments that the sender of an event chose, and so may read. */
+export const sentIn = (event: PlatformEvent | undefined) =>
+  event?.name === 'FUNCTION_CALL' ? event.functionCall : undefined
+
+export function toFailure(error: unknown, redactor: Redactor, event?: PlatformEvent): EventResponse {
   const known = toIntegrationError(error)
-  const body = toProblem(known, redactor)
+  const body = toProblem(known, redactor.sparing(sentIn(event)))
   return { status: body.status, body: { ...body }, error: known }
 }
 

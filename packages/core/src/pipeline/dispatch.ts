@@ -36,7 +36,10 @@ export async function dispatch(run: Run): Promise<EventResponse> {
     const known = operation.effectful && hasBegun ? neverRepeatBlindly(error) : toIntegrationError(error)
     reporter.failure(operation.event.name, known)
     const deploymentStatus = await reportFailedDeployment(run, known)
-    return { ...toFailure(known, trace.redactor), ...(deploymentStatus && { deploymentStatus }) }
+    return {
+      ...toFailure(known, trace.redactor, operation.event),
+      ...(deploymentStatus && { deploymentStatus }),
+    }
   }
 }
 
@@ -194,7 +197,7 @@ async function callFunction(
   const { result }: ResponseBody = JSON.parse(JSON.stringify({ result: resultSchema.parse(given) }))
   redactor.add(secretsIn(resultSchema, result))
   // A provider may quote a credential in what it says of one message of many.
-  return { result: credentials.data(result) }
+  return { result: credentials.sparing(call.arguments).data(result) }
 }
 
 function unknownFunction({ name, functions }: IntegrationDefinition, wanted: string): IntegrationError {

@@ -91,7 +91,7 @@ export function createWebhookHandler(
     try {
       response = await work(request, trace, place)
     } catch (error) {
-      response = toFailure(error, trace.redactor)
+      response = toFailure(error, trace.redactor, trace.operation?.event)
     }
     place.leave()
     // Nobody knows who sent a request that was refused before its signature was checked.
