@@ -163,9 +163,20 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
     },
     logger,
   })
+  const { mailer, idp, idpServer } = config
+  const sharedTokens: Readonly<Record<string, unknown>> = {
+    mailer: mailer.shared.apiToken,
+    idp: idp.shared.secretKey,
+    'idp-server': idpServer.platformApiKey,
+  }
   for (const warning of config.warnings) logger('warn', warning)
   return {
-    facts: { version, revision, store: config.deliveryStore.replace(/:.*/, ''), integrations: names },
+    facts: {
+      ...{ version, revision, store: config.deliveryStore.replace(/:.*/, '') },
+      integrations: Object.fromEntries(
+        names.map((name) => [name, { sharedToken: sharedTokens[name] !== undefined }]),
+      ),
+    },
     fetch(request: SentRequest, peer) {
       request[peerKey] = peer
       return app.fetch(request)

@@ -65,7 +65,8 @@ describe.concurrent('the bundled host', () => {
   it('listens on HOST, and tells its version and commit in its log, its metrics and its OpenAPI document', async () => {
     const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
     const OPERATOR_TOKEN = 'operator-token-of-this-host'
-    const { url, log } = start({ ...production, HOST: '127.0.0.2', OPERATOR_TOKEN })
+    const tokens = { MAILER_SHARED_API_TOKEN: 'token-of-the-mailer', IDP_PLATFORM_API_KEY: 'ak_shared' }
+    const { url, log } = start({ ...production, HOST: '127.0.0.2', OPERATOR_TOKEN, ...tokens })
     const at = (await url).replace('127.0.0.1', '127.0.0.2')
     const line = log.find(({ address }) => address)
     const built = line?.revision
@@ -73,7 +74,12 @@ describe.concurrent('the bundled host', () => {
     expect(built).toMatch(/^([\da-f]{12}|unknown)$/)
     expect(line).toMatchObject({
       ...{ level: 'info', message: `Listening on ${at}`, address: '127.0.0.2', version, store: 'memory' },
-      integrations: ['mailer', 'idp', 'idp-server', 'auth'],
+      integrations: {
+        mailer: { sharedToken: true },
+        idp: { sharedToken: false },
+        'idp-server': { sharedToken: true },
+        auth: { sharedToken: false },
+      },
     })
     const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` }
     const read = async (path: string) => (await fetch(`${at}${path}`, { headers })).text()
