@@ -1,5 +1,5 @@
 /** The environment variables of the host, read once at start (specification §2.8, contract §7). */
-import { suggestion } from '@org/core/internal/host'
+import { editDistance, suggestion } from '@org/core/internal/host'
 import type * as z from 'zod/mini'
 import { isOwnName, redisPassword, variables } from './variables.ts'
 
@@ -70,12 +70,19 @@ function textsThatHold(texts: Readonly<Record<string, unknown>>): string[] {
 }
 
 const OWN_PREFIX = /^(MAILER|IDP|PLATFORM|WEBHOOK|DELIVERY|OPERATOR|ENV_REFERENCE|EGRESS)_/
+const PROXY = /^(https?|all)_proxy$/i
+
+/** Two letters away from a shorter name, such as HOST, are variables of others, such as HOME. */
+const SHORT_NAME = 7
 
 /** Variables that the operator seems to have meant for the host. */
 function findMisspelt(names: readonly string[]): string[] {
-  const unknown = names.filter((name) => OWN_PREFIX.test(name) && !isOwnName(name))
   const known = Object.keys(variables.shape)
-  return unknown.map((name) => `${name} is no variable of this host${suggestion(name, known)}.`)
+  const isNear = (name: string) =>
+    known.some((each) => editDistance(name, each) <= (each.length > SHORT_NAME ? 2 : 1))
+  return names
+    .filter((name) => !isOwnName(name) && (OWN_PREFIX.test(name) || isNear(name)))
+    .map((name) => `${name} is no variable of this host${suggestion(name, known)}.`)
 }
 
 /** A typing error must not open the host, so every other word is production. */
@@ -93,6 +100,9 @@ function toConfig(
   const deliveryStore = values.DELIVERY_STORE ?? (isFunction ? 'memory:' : DEFAULT_STORE)
   // A host that accepts events of anyone must be out of reach of others.
   const isOpen = webhookSecrets.length === 0 && !production
+  const ownReferences = values.ENV_REFERENCE_ALLOW.filter(isOwnName)
+  const proxies = names.filter((name) => PROXY.test(name))
+  const { IDP_SHARED_PUBLISHABLE_KEY: publishableKey, IDP_SHARED_SECRET_KEY: secretKey } = values
   return {
     production,
     /** Whether the host accepts events of anyone, so that only its own machine may reach it. */
@@ -149,14 +159,24 @@ function toConfig(
     /** Risks that the host can run with, and what has no effect. */
     warnings: textsThatHold({
       ...Object.fromEntries(findMisspelt(names).map((text) => [text, true])),
+      [`${proxies.join(', ')}: not used, because a proxy would resolve the names of deployments' servers, past the rule for addresses.`]:
+        proxies.length > 0,
       'PLATFORM_API_URL is not encrypted (http:), and outputs with keys are sent to it.':
         production && values.PLATFORM_API_URL.startsWith('http:'),
+      'IDP_SHARED_PUBLISHABLE_KEY and IDP_SHARED_SECRET_KEY belong together, and one is missing.':
+        (publishableKey === undefined) !== (secretKey === undefined),
+      'MAILER_SHARED_FROM_EMAIL has no effect without MAILER_SHARED_API_TOKEN.':
+        values.MAILER_SHARED_FROM_EMAIL !== undefined && values.MAILER_SHARED_API_TOKEN === undefined,
+      'WEBHOOK_AUTH has no effect beside PLATFORM_WEBHOOK_SECRET: events must be signed.':
+        webhookSecrets.length > 0 && values.WEBHOOK_AUTH !== undefined,
       'Webhooks are not authenticated, and anyone can reach a function: set PLATFORM_WEBHOOK_SECRET.':
         isOpen && isFunction,
       [`Webhooks are not authenticated, so the host listens on the loopback interface alone.${values.HOST === undefined ? '' : ' HOST is ignored.'} Set PLATFORM_WEBHOOK_SECRET to let others reach it.`]:
         isOpen && !isFunction,
       'WEBHOOK_AUTH is none: everyone who reaches this host may send events. A proxy must check them.':
         !isOpen && webhookSecrets.length === 0,
+      [`ENV_REFERENCE_ALLOW lists ${ownReferences.join(', ')}: a variable of the host itself is never given to a deployment.`]:
+        ownReferences.length > 0,
       'DELIVERY_STORE is memory:, so an effect happens once within one instance only: another instance may repeat it.':
         isFunction && deliveryStore === 'memory:',
       'ENV_REFERENCE_ALLOW is *: a deployment may use every variable of this process but those of the host.':

@@ -137,6 +137,11 @@ describe('the configuration', () => {
   })
 
   const signed = { PLATFORM_WEBHOOK_SECRET: SECRET }
+  const careless = {
+    ...{ ...inProduction, ...signed, WEBHOOK_AUTH: 'none', PLATFORM_API_URL: 'http://a.example' },
+    ...{ HTTPS_PROXY: 'http://proxy', http_proxy: 'http://proxy', MAILER_SHARED_FROM_EMAIL: 'a@b.co' },
+    ...{ IDP_SHARED_SECRET_KEY: 'sk_test_x', ENV_REFERENCE_ALLOW: 'TENANT_*,OPERATOR_TOKEN' },
+  }
   it.each<[Record<string, string>, hostname: string, warnings: RegExp[]]>([
     [{ HOST: '0.0.0.0' }, '127.0.0.1', [/not authenticated.*loopback.*HOST is ignored/]],
     [{ ...inProduction, WEBHOOK_AUTH: 'none' }, '0.0.0.0', [/A proxy must check them/, /no key of the host/]],
@@ -145,9 +150,27 @@ describe('the configuration', () => {
     [{ ...signed, ENV_REFERENCE_ALLOW: 'TENANT_*,*' }, '127.0.0.1', [/ENV_REFERENCE_ALLOW is \*/]],
     [{ DELIVERY_STORE: 'redis://a' }, '127.0.0.1', [/not authenticated/, /no key of the host/]],
     [
-      { ...inProduction, ...signed, PLATFORM_API_URL: 'http://a.example' },
+      careless,
       '0.0.0.0',
-      [/PLATFORM_API_URL is not encrypted/],
+      [
+        ...[/^HTTPS_PROXY, http_proxy: not used/, /PLATFORM_API_URL is not encrypted/, /one is missing/],
+        ...[/MAILER_SHARED_FROM_EMAIL has no effect/, /WEBHOOK_AUTH has no effect/],
+        /ENV_REFERENCE_ALLOW lists OPERATOR_TOKEN:/,
+      ],
+    ],
+    [{ ...signed, IDP_SHARED_PUBLISHABLE_KEY: 'pk_test_x' }, '127.0.0.1', [/one is missing/]],
+    [
+      {
+        ...{
+          ...signed,
+          MAILER_SHARED_API_TOKEN: 'x',
+          MAILER_SHARED_FROM_EMAIL: 'a@b.co',
+          INTEGRATION_X: 'x',
+        },
+        ...{ IDP_SHARED_PUBLISHABLE_KEY: 'pk_test_x', IDP_SHARED_SECRET_KEY: 'sk_test_x' },
+      },
+      '127.0.0.1',
+      [],
     ],
   ])('with %j listens on %s, and warns: %s', (given, hostname, warnings) => {
     const config = readConfig({ ...required, ...given })
@@ -156,11 +179,19 @@ describe('the configuration', () => {
   })
 })
 
-it('a variable that begins as those of the host and is none of them is in a warning, with the nearest name', () => {
-  const given = { PLATFORM_WEBHOOK_SECRET: SECRET, MAILER_SHARED_TOKEN: 'x', PATH: '/bin', SECRET_KEY: 'a' }
-  expect(readConfig({ ...required, ...given }).warnings).toEqual([
-    'MAILER_SHARED_TOKEN is no variable of this host; the nearest name is “MAILER_SHARED_API_TOKEN”.',
-  ])
+it('a variable that begins as those of the host, or nearly has one of its names, is in a warning with the nearest name', () => {
+  const misspelt = {
+    ...{ MAILER_SHARED_TOKEN: 'MAILER_SHARED_API_TOKEN', LOGLEVEL: 'LOG_LEVEL', LEASE_SM: 'LEASE_MS' },
+    ...{ KEEPALIVE_MS: 'KEEP_ALIVE_MS', ENV_REFRENCE_ALLOW: 'ENV_REFERENCE_ALLOW', PORTS: 'PORT' },
+    ...{ DELIVERYSTORE: 'DELIVERY_STORE', EGRES_ALLOW: 'EGRESS_ALLOW', CORS_ORIGIN: 'CORS_ORIGINS' },
+  }
+  const ofOthers = ['PATH', 'HOME', 'NODE_PATH', 'SECRET_KEY', 'PWD', 'INTEGRATION_SMS_TOKEN']
+  const given = Object.fromEntries([...Object.keys(misspelt), ...ofOthers].map((name) => [name, 'x']))
+  expect(readConfig({ ...required, PLATFORM_WEBHOOK_SECRET: SECRET, ...given }).warnings).toEqual(
+    Object.entries(misspelt).map(
+      ([name, nearest]) => `${name} is no variable of this host; the nearest name is “${nearest}”.`,
+    ),
+  )
 })
 
 describe('the configuration of a function', () => {

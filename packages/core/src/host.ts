@@ -1,7 +1,7 @@
 /**
  * The parts of core that a host needs before its first event. It starts fast, because none of them makes a schema.
  */
-export { suggestion } from './contract/suggestion.ts'
+export { editDistance, suggestion } from './contract/suggestion.ts'
 export { toProblemResponse } from './delivery/response.ts'
 export { memoryStore } from './delivery/stores/memory.ts'
 export { namedHostsOnly } from './http/egress.ts'

@@ -22,7 +22,7 @@ export function suggestion(given: string, names: readonly string[]): string {
 }
 
 /** The Levenshtein distance. */
-function editDistance(from: string, to: string): number {
+export function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index)
   for (let i = 1; i <= from.length; i += 1) {
     const next = [i]
