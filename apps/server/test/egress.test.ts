@@ -1,7 +1,10 @@
-import { afterAll, describe, expect, it } from 'vitest'
+import { createServer } from 'node:tls'
+import { causeOf } from '@org/core/errors'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createOutbound } from '../src/outbound/outbound.ts'
 import { createNodeRuntime } from '../src/runtimes/node-runtime.ts'
-import { listen } from './raw-server.ts'
+import { cert, key } from './expired-certificate.ts'
+import { listen, portOf } from './raw-server.ts'
 
 const attacker = await listen((_, response) => response.end())
 const [, port] = attacker.host.split(':')
@@ -79,3 +82,25 @@ it('outside production, the base URL of a deployment may lead to the same machin
   for (const url of ['http://10.0.0.1', 'https://169.254.169.254', 'http://mail.example.com'])
     expect(egress.refuse(url)).toMatch(/^must /)
 })
+
+it.each([
+  ['127.0.0.1', /^CERT_HAS_EXPIRED: certificate has expired \(valid from Jan .* GMT\) \(mail/, 2],
+  ['10.0.0.1', /^CERT_HAS_EXPIRED: certificate has expired \(mail/, 1],
+])(
+  'the dates of an expired certificate are read once, and not if the name now leads to an address that breaks the rule: %s',
+  async (now, reason, connections) => {
+    let opened = 0
+    const server = createServer({ key, cert }).on('tlsClientError', () => {})
+    server.on('connection', () => {
+      opened += 1
+    })
+    onTestFinished(() => void server.close())
+    const url = `https://mail.example.com:${await portOf(server)}`
+    const addresses = ['127.0.0.1', now, '127.0.0.1']
+    const egress = createEgress({ production: false }, async () => [addresses.shift() ?? ''])
+    for (const further of [0, 1]) {
+      expect(causeOf(await egress.fetch(url).catch((error: unknown) => error), url)).toMatch(reason)
+      expect(opened).toBe(connections + further)
+    }
+  },
+)

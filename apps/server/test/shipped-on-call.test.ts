@@ -24,13 +24,14 @@ async function portOf(server: ReturnType<typeof createTcpServer>): Promise<numbe
 }
 
 describe('the line of an event that fails in the bundled host', () => {
-  it('names an expired certificate of the provider, the platform and the store', async () => {
+  it('names an expired certificate of the provider, the platform and the store, with its dates', async () => {
     const port = await portOf(createServer({ key, cert }).on('tlsClientError', () => {}))
     const at = `127.0.0.1:${port}`
     const host = around.ship({
       environment: { MAILER_API_BASE: `https://${at}`, PLATFORM_API_URL: `https://${at}` },
     })
-    const reason = `CERT_HAS_EXPIRED: certificate has expired (${at})`
+    const dates = 'valid from Jan  1 00:00:00 2026 GMT to Feb  1 00:00:00 2026 GMT'
+    const reason = `CERT_HAS_EXPIRED: certificate has expired (${dates}) (${at})`
     await Promise.all([
       host.send('mailer', mailOf('dep_1'), 'evt_1'),
       host.send('mailer', { name: 'METRIC_UPDATE', deployment: { id: 'dep_1' } }, 'evt_2'),
@@ -48,6 +49,20 @@ describe('the line of an event that fails in the bundled host', () => {
     expect(unstored.log.find(({ event }) => event)).toMatchObject({
       ...{ level: 'error', code: 'overloaded', reason: expect.stringContaining(reason) },
     })
+  })
+
+  it.each([
+    ['a port that nobody listens on', 'http://127.0.0.1:1', 'connect ECONNREFUSED 127.0.0.1:1'],
+    [
+      'a name that does not exist',
+      'http://nowhere.invalid',
+      /^getaddrinfo (ENOTFOUND|EAI_AGAIN) nowhere\.invalid/,
+    ],
+  ])('names %s', async (_, MAILER_API_BASE, reason) => {
+    const host = around.ship({ environment: { MAILER_API_BASE } })
+    await host.send('mailer', calling('sendEmail', mail))
+    const line = { code: 'provider_error', reason: expect.stringMatching(reason) }
+    expect(host.log.find(({ event }) => event)).toMatchObject(line)
   })
 
   it('names a shortage of the host itself, and counts it', async () => {

@@ -2,6 +2,7 @@
 import { isIP, type LookupFunction } from 'node:net'
 import type { Config } from '../config.ts'
 import type { HostOptions } from '../host.ts'
+import { withDates } from '../outbound/certificates.ts'
 import { createEgressRule, type EgressRule, refusedBaseUrl } from '../outbound/egress-rule.ts'
 import { type Resolve, resolveName } from '../outbound/resolver.ts'
 import { connectForWrites, connectOver } from '../outbound/transport.ts'
@@ -19,12 +20,13 @@ export function createNodeRuntime(
   resolve: Resolve = resolveName,
 ): Required<Pick<HostOptions, 'connections' | 'egress'>> {
   const egress = createEgressRule({ production, allow: egressAllow })
-  const connect = { lookup: checkLookup(resolve, egress), timeout: CONNECT_MS }
+  const lookup = checkLookup(resolve, egress)
+  const connect = { lookup, timeout: CONNECT_MS }
   return {
     connections: {
-      kept: connectOver({}),
-      certain: connectForWrites(),
-      checked: connectOver({ pipelining: 0, allowH2: false, connect }),
+      kept: withDates(connectOver({})),
+      certain: withDates(connectForWrites()),
+      checked: withDates(connectOver({ pipelining: 0, allowH2: false, connect }), lookup),
     },
     egress,
   }

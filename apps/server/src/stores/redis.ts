@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '@org/core'
 import { causeOf } from '@org/core/errors'
 import { createClient } from '@redis/client'
+import { addDates } from '../outbound/certificates.ts'
 import { within } from './within.ts'
 
 /** Longest time to connect, until Redis has answered, in milliseconds. */
@@ -69,6 +70,7 @@ export function keepConnected(url: string, logger: Logger) {
         pauseMs = FIRST_PAUSE_MS
         await use(connection)
       } catch (error) {
+        await addDates(error, url)
         warn(causeOf(error, url))
         await sleep(pauseMs)
         pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)
