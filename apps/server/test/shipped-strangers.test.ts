@@ -1,4 +1,6 @@
 /** Senders that pipeline, stall or send in tiny pieces, and what they cost others. */
+
+import { setTimeout } from 'node:timers/promises'
 import { sign } from '@org/core'
 import { describe, expect, it } from 'vitest'
 import { calling, mail } from './hosted.ts'
@@ -73,6 +75,19 @@ describe('the bundled host, beside strangers,', () => {
       host.send('mailer', { ...event, padding: 'x'.repeat(bytes) }),
     )
     expect(await Promise.all(answers)).toMatchObject(Array(3).fill({ status: 200 }))
+  })
+
+  it('keeps nothing of bodies that come in pieces of one byte, and refuses them', async () => {
+    const small = around.ship({ environment: { NODE_OPTIONS: '--max-old-space-size=64' } })
+    const strangers = await Promise.all(Array.from({ length: 300 }, async () => open(await small.url)))
+    for (const stranger of strangers) stranger.write(post({ 'transfer-encoding': 'chunked', ...forged() }))
+    for (let round = 0; round < 15; round += 1) {
+      for (const stranger of strangers) stranger.write('1\r\n{\r\n'.repeat(400))
+      // As fast as a network brings them.
+      await setTimeout(50)
+    }
+    for (const stranger of strangers) await expect.poll(stranger.received).toMatch(/^HTTP\/1.1 400 /)
+    expect(await small.send('mailer', { name: 'HEALTH_CHECK' })).toMatchObject({ status: 200 })
   })
 
   it.each([

@@ -40,6 +40,33 @@ export interface RunOptions extends Pick<HostOptions, 'environment' | 'integrati
 }
 
 /**
+ * The request, with a chunked body that is dropped as it arrives once the host refuses it. The adapter's own body would
+ * keep its pieces, and a sender may make each byte a piece, which takes 300 times its size.
+ */
+function withOwnBody(
+  request: Request,
+  incoming: HttpBindings['incoming'] | Http2Bindings['incoming'],
+): Request {
+  if (incoming.headers['transfer-encoding'] === undefined) return request
+  const { url, method, headers, signal } = request
+  // The connection outlives a body that is refused: its sender gets the response.
+  const pieces = incoming.iterator({ destroyOnReturn: false })
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await pieces.next()
+      if (done) controller.close()
+      else controller.enqueue(value)
+    },
+    async cancel() {
+      await pieces.return?.()
+      incoming.resume()
+    },
+  })
+  const init: RequestInit & { duplex: 'half' } = { method, headers, signal, body, duplex: 'half' }
+  return new Request(url, init)
+}
+
+/**
  * Runs a host until SIGTERM, SIGINT or SIGHUP.
  *
  * @param config see `readConfig`
@@ -75,7 +102,7 @@ export async function run(
   const { hostname, port } = config
   const handle = config.isOpen ? forOwnMachine(host, config.corsOrigins) : host.fetch
   const fetch = (request: Request, { incoming, outgoing }: HttpBindings | Http2Bindings) =>
-    drain.admit(outgoing, () => handle(request, incoming.socket.remoteAddress))
+    drain.admit(outgoing, () => handle(withOwnBody(request, incoming), incoming.socket.remoteAddress))
   const { server, hasWaiting } = createOneAtATime(limitsFor(config), getRequestListener(fetch, { hostname }))
   server.listen(port, hostname, MAX_CONNECTIONS, () => {
     const listening = server.address()
