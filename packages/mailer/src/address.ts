@@ -29,8 +29,7 @@ export interface ParsedAddress {
 /** The fault of a value that is not one address. */
 export const ADDRESS_FAULT = 'is invalid: expected one address, a@b.c or Name <a@b.c>'
 
-const NO_ASCII =
-  'is invalid: the provider accepts only ASCII. Write a domain in other letters as punycode, xn--…'
+const NO_ASCII = 'is invalid: the provider accepts only ASCII'
 
 const LONGEST = 255
 /** The longest line of a mail (RFC 5322 §2.1.1). */
@@ -66,7 +65,7 @@ export function parseAddress(given: unknown): ParsedAddress | string {
     const name = text.slice(0, open).trim()
     const isQuoted = QUOTED.test(name)
     // Another address in front.
-    if (!isQuoted && /[<>]|^[^@]*@.*,/.test(name)) return faultOf(text)
+    if (!isQuoted && /[<>]|^[^@]*@.*[,;]/.test(name)) return faultOf(text)
     return join(isQuoted ? unquote(name) : name, text.slice(open + 1, -1).trim())
   }
   if (!isRecord(given)) return ADDRESS_FAULT
@@ -95,7 +94,11 @@ export function formatAddress({ name, address }: ParsedAddress): string {
 function join(name: string, bare: string): ParsedAddress | string {
   if (name.length > LONGEST_NAME) return `is invalid: its name has more than ${LONGEST_NAME} characters`
   if (bare.length <= LONGEST && BARE.test(bare)) return { name, address: bare }
-  return NOT_ASCII.test(bare) ? NO_ASCII : ADDRESS_FAULT
+  if (!NOT_ASCII.test(bare)) return ADDRESS_FAULT
+  const isLocal = NOT_ASCII.test(bare.slice(0, bare.lastIndexOf('@')))
+  return isLocal
+    ? `${NO_ASCII} before the @`
+    : `${NO_ASCII}. Write a domain in other letters as punycode, xn--…`
 }
 
 function unquote(name: string): string {
