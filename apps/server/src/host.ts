@@ -102,7 +102,7 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
   /** Writes to the store that go on after their response. */
   const unfinished = new Set<Promise<unknown>>()
   const dependencies = {
-    store,
+    store: storeWatch.watched,
     recordKeys: config.recordKeys,
     verify,
     peer: (request: SentRequest) => request[peerKey],

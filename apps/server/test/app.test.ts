@@ -121,6 +121,13 @@ describe('the readiness of the host', () => {
     expect(probe.mock.calls).toHaveLength(probes)
   })
 
+  it('lasts while a shared store is away that took the write of an event, before anyone asked', async () => {
+    const probe = vi.fn<DeliveryStore['probe']>().mockRejectedValue(new Error('away'))
+    const { ask, send } = start({ probe }, { DELIVERY_STORE: 'redis://127.0.0.1:1' })
+    await send('mailer', calling('sendEmail', mail), { id: 'evt_1' })
+    expect(await (await ask('/readyz')).json()).toEqual({ status: 'ready', store: 'unreachable' })
+  })
+
   it('is none while its store hangs', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const probe = vi.fn(() => new Promise<never>(() => {}))

@@ -16,7 +16,7 @@ export type StoreWatch = ReturnType<typeof watchStore>
  *
  * @param isShared whether other hosts use the same store
  */
-export function watchStore(store: Pick<DeliveryStore, 'probe'>, logger: Logger, isShared: boolean) {
+export function watchStore(store: DeliveryStore, logger: Logger, isShared: boolean) {
   let isReachable: boolean | undefined
   let hasWritten = false
   let probedAt = Number.NEGATIVE_INFINITY
@@ -43,6 +43,15 @@ export function watchStore(store: Pick<DeliveryStore, 'probe'>, logger: Logger, 
   }
 
   return {
+    /** The store, whose writes for events count as its first one, too. */
+    watched: {
+      ...store,
+      async claim(request: Parameters<DeliveryStore['claim']>[0]) {
+        const result = await store.claim(request)
+        hasWritten = true
+        return result
+      },
+    },
     /**
      * Proves that the store takes a write. A second proof within a second is the result of the first.
      *
