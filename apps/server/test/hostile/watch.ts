@@ -25,7 +25,7 @@ export async function startWatched() {
       EGRESS_ALLOW: '127.0.0.1,127.0.0.2,127.0.0.3,127.0.0.4,127.0.0.5',
       MALLOC_ARENA_MAX: '2',
       MALLOC_MMAP_THRESHOLD_: '262144',
-      NODE_OPTIONS: '--max-semi-space-size=4 --max-old-space-size=160',
+      NODE_OPTIONS: '--max-semi-space-size=4 --max-old-space-size=256',
     },
   })
   const url = await host.url
