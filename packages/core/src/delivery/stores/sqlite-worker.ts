@@ -15,6 +15,9 @@ export type Operation =
   | { name: 'swap'; key: string; mark: string; text: string; expires: number; time: number }
   | { name: 'probe' }
 
+/** A request to the thread. */
+export type Request = Operation | { name: 'close' }
+
 /** The result of an operation, or why it failed; in the order of the operations. */
 export interface Reply {
   value?: string | boolean | undefined
@@ -198,14 +201,16 @@ function commitNext(): void {
   if (operations.length > 0) parentPort?.postMessage(commit(operations))
 }
 
-parentPort?.on('message', (request: Operation | { name: 'close' }) => {
-  if (request.name === 'close') {
-    while (waiting.length > 0) commitNext()
-    opened?.close()
-    parentPort?.close()
-    return
+parentPort?.on('message', (requests: readonly Request[]) => {
+  for (const request of requests) {
+    if (request.name === 'close') {
+      while (waiting.length > 0) commitNext()
+      opened?.close()
+      parentPort?.close()
+      return
+    }
+    // Messages that have arrived are delivered before this: they are committed together.
+    if (waiting.length === 0) setImmediate(commitNext)
+    waiting.push(request)
   }
-  // Messages that have arrived are delivered before this: they are committed together.
-  if (waiting.length === 0) setImmediate(commitNext)
-  waiting.push(request)
 })

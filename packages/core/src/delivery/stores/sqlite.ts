@@ -11,7 +11,7 @@ import type { Worker } from 'node:worker_threads'
 import type { DeliveryStore } from '../store.ts'
 import { createDeliveryStore } from './delivery-store.ts'
 import { startThread } from './sqlite-thread.ts'
-import type { Operation, Reply } from './sqlite-worker.ts'
+import type { Operation, Reply, Request } from './sqlite-worker.ts'
 
 /** Options of {@link sqliteStore}. */
 export interface SqliteStoreOptions {
@@ -42,6 +42,16 @@ export function sqliteStore({ file, recordKeys, now = Date.now }: SqliteStoreOpt
   const waiting: PromiseWithResolvers<Reply['value']>[] = []
   let isClosed = false
   let worker: Worker | undefined
+  let outgoing: Request[] = []
+
+  /** Sends it together with all others of this turn: a message takes longer than its operation. */
+  function post(request: Request): void {
+    if (outgoing.push(request) > 1) return
+    setImmediate(() => {
+      worker?.postMessage(outgoing)
+      outgoing = []
+    })
+  }
 
   function start(): Worker {
     const started = startThread({ file })
@@ -52,6 +62,7 @@ export function sqliteStore({ file, recordKeys, now = Date.now }: SqliteStoreOpt
     })
     started.on('exit', () => {
       worker = undefined
+      outgoing = []
       for (const { reject } of waiting.splice(0)) reject(new Error(`The store ${file} failed: ${reason}.`))
     })
     return started
@@ -71,7 +82,7 @@ export function sqliteStore({ file, recordKeys, now = Date.now }: SqliteStoreOpt
     worker ??= start()
     // The thread keeps the process alive during an operation only.
     worker.ref()
-    worker.postMessage(operation)
+    post(operation)
     const caller = Promise.withResolvers<Reply['value']>()
     waiting.push(caller)
     return caller.promise
@@ -101,7 +112,7 @@ export function sqliteStore({ file, recordKeys, now = Date.now }: SqliteStoreOpt
       isClosed = true
       if (!worker) return
       worker.ref()
-      worker.postMessage({ name: 'close' })
+      post({ name: 'close' })
       await once(worker, 'exit')
     },
   }
