@@ -4,7 +4,7 @@
  */
 import type { Break, Provider } from './provider.ts'
 
-/** What `programs/cases.mjs` sends for one row, if not a single mail. */
+/** The messages that `programs/cases.mjs` sends for one row, if not a single mail. */
 interface Sending {
   /** Calls of `sendEmail`, one after another. */
   times?: number

@@ -30,7 +30,7 @@ const batchRules: Rules = {
 }
 
 const LONGEST_OUTAGE_MS = 60_000
-/** What the provider accepts. */
+/** The limits of the provider. */
 const CALL_BYTES = 50_000_000
 
 /** Makes the batch methods of a mailer. */

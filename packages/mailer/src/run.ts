@@ -39,7 +39,7 @@ export interface BatchOptions extends CallOptions {
 /** Options of a host’s batches. `parse` makes a message of an item when its call is due, or throws an `IntegrationError`. */
 export type HostBatchOptions = BatchOptions & { parse?: (item: unknown) => unknown }
 
-/** What a host needs otherwise than an SDK. */
+/** The parts that differ between a host and an SDK. */
 export interface HostOptions {
   /** Reads responses. A server that a deployment brings must not exhaust the host. */
   readJson: JsonReader

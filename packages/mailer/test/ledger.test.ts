@@ -25,7 +25,7 @@ function createRandom(seed: number): () => number {
 
 type Item = Record<string, unknown>
 const fateless = ({ ErrorCode, ...item }: Item): Item => (ErrorCode === 0 ? item : { ErrorCode, ...item })
-/** What may happen to a call: a fault, or a change of its answer. */
+/** The possible fates of a call: a fault, or a change of its answer. */
 const mishaps: (Fault | ((items: Item[], some: number) => Item[]))[] = [
   { cut: 'before' },
   { cut: 'after' },

@@ -1,4 +1,4 @@
-/** What a failed call means to the user of an integration. */
+/** The meaning of a failed call to the user of an integration. */
 import {
   type ErrorCode,
   type FieldError,
