@@ -14,29 +14,22 @@ import {
   token,
 } from './fixtures.ts'
 
-const failingWith = (...error: ConstructorParameters<typeof IntegrationError>) =>
-  createHost({ provider: failing(new IntegrationError(...error)) })
+const count = calling('count')
 
 describe('a problem', () => {
   const provider = { name: 'greeter', status: 400, code: '17', message: 'No such person.' }
   const refused = { provider, hint: 'Ask nicely.', retryAfter: 6.2 }
-  const refusal422 = { code: 'provider_rejected', provider, detail: 'It said no. Ask nicely.', wait: null }
   it.each<[IntegrationError['code'], object, object, object]>([
-    ['provider_rejected', refused, created, refusal422],
-    ['provider_rejected', refused, greet, refusal422],
-    ['provider_rate_limited', { retryAfter: 6.2 }, created, { code: 'provider_rate_limited', wait: '7' }],
+    ['provider_rejected', refused, created, { provider, detail: 'It said no. Ask nicely.', wait: null }],
+    ['provider_rate_limited', { retryAfter: 6.2 }, greet, { code: 'provider_rate_limited', wait: '7' }],
     // The request may have left.
     ['provider_timeout', { effect: 'unknown' }, greet, { code: 'outcome_unknown', status: 409 }],
-    [
-      'provider_timeout',
-      { effect: 'unknown' },
-      calling('count'),
-      { code: 'provider_timeout', retryable: true },
-    ],
+    ['provider_timeout', { effect: 'unknown' }, count, { code: 'provider_timeout', retryable: true }],
     ['aborted', {}, created, { code: 'internal_error' }],
     ['aborted', {}, greet, { code: 'outcome_unknown' }],
   ])('of %s with %j in %j is %j', async (code, facts, event, expected) => {
-    const problem = await refusal(failingWith(code, 'It said no.', facts), event)
+    const error = new IntegrationError(code, 'It said no.', facts)
+    const problem = await refusal(createHost({ provider: failing(error) }), event)
     expect({ ...problem, wait: problem.headers.get('retry-after') }).toMatchObject(expected)
   })
 
@@ -46,7 +39,8 @@ describe('a problem', () => {
     [60_000, '5'],
   ])(
     'of a delivery in progress with %i ms left asks to wait %s s, because it may end early',
-    async (leaseMs, wait) => {
+    async (...row) => {
+      const [leaseMs, wait] = row
       const store = memoryStore({ now: () => 0 })
       await store.claim({ subject: 'greeter/deployment/dep_1', leaseMs })
       expect((await refusal(createHost({ store }), created)).headers.get('retry-after')).toBe(wait)
@@ -56,13 +50,21 @@ describe('a problem', () => {
   it.each([
     ['internal_error', created],
     ['outcome_unknown', { ...greet, deployment: { id: 'dep_1', outputs } }],
-  ])('shows nothing of a fault of the host but %s; the log has its redacted reason', async (code, event) => {
-    const host = createHost({ provider: failing(new TypeError(`Cannot read “${token}” of undefined`)) })
-    const problem = await refusal(host, event)
-    expect(problem.code).toBe(code)
-    expect(JSON.stringify(problem)).not.toContain('undefined')
-    expect(host.lines.at(-1)?.facts?.reason).toBe('TypeError: Cannot read “[redacted]” of undefined')
-  })
+  ])(
+    'shows nothing of a fault of the host but %s; the log has its redacted reason and place',
+    async (code, event) => {
+      const message = `Cannot read “${token}” of ada@example.com ${'x'.repeat(1_000)}`
+      const host = createHost({ provider: failing(new TypeError(message)) })
+      const problem = await refusal(host, event)
+      expect(problem.code).toBe(code)
+      expect(JSON.stringify(problem)).not.toContain('Cannot read')
+      const reason = expect.stringMatching(
+        /^(?=.{500}$)TypeError: Cannot read “\[redacted\]” of \[address\] x+$/,
+      )
+      const at = expect.arrayContaining([expect.stringMatching(/^ +at /)])
+      expect(host.lines.at(-1)?.facts).toMatchObject({ reason, at })
+    },
+  )
 
   it('of a result that JSON cannot hold is outcome_unknown', async () => {
     for (const about of [10n, { toJSON: () => 10n }]) {
@@ -76,7 +78,7 @@ describe('a problem', () => {
   })
 
   it.each([
-    ['overloaded', calling('count')],
+    ['overloaded', count],
     // It may have come after the change.
     ['outcome_unknown', greet],
   ])('of a shortage of the host is %s, and the log names it', async (code, event) => {
@@ -96,35 +98,45 @@ describe('a problem', () => {
       vi.setSystemTime(Date.now() + wait)
       await context.fetch('https://provider.test', { method: 'POST' })
     }
-    const { body } = await deliver(createHost({ fetch, provider }).handle, calling('count'))
+    const { body } = await deliver(createHost({ fetch, provider }).handle, count)
     expect(Object(body).code).toBe(code)
     expect(fetch).toHaveBeenCalledTimes(code ? 0 : 1)
-  })
-
-  it('has the beginning of what a provider said, and no part of a secret', async () => {
-    const message = `${'x'.repeat(3_995)}${token}${'x'.repeat(1_000_000)}`
-    const provider = { name: 'greeter', status: 400, code: message, message }
-    const error = new IntegrationError('provider_rejected', message, { hint: message, provider })
-    const host = createHost({ secrets: [token], provider: failing(error) })
-    for (const event of [greet, { name: 'HEALTH_CHECK', deployment: { id: 'dep_1' } }]) {
-      const text = JSON.stringify((await deliver(host.handle, event)).body)
-      expect(text.length).toBeLessThan(20_000)
-      expect(text).not.toContain(token.slice(0, 5))
-    }
   })
 })
 
 describe('the words of a provider', () => {
+  it('are cut in problems, logs and callbacks, without a part of a secret or a control character', async () => {
+    const message = `\u001b[2J\u0085\u2028${'x'.repeat(3_989)}${token}${'x'.repeat(1_000_000)}`
+    const said = { name: 'greeter', status: 400, code: message, message }
+    const error = new IntegrationError('provider_rejected', message, { hint: message, provider: said })
+    const host = createHost({
+      secrets: [token],
+      async provider(_, { log }) {
+        log.info(message, { quoted: message })
+        throw error
+      },
+    })
+    const bodies: unknown[] = []
+    for (const event of [created, { name: 'HEALTH_CHECK', deployment: { id: 'dep_1' } }])
+      bodies.push((await deliver(host.handle, event)).body)
+    const written = [host.lines, host.platform.calls.map(({ body }) => body)].map((all) =>
+      JSON.stringify(all),
+    )
+    for (const text of [...written, JSON.stringify(bodies)]) {
+      expect(text.length).toBeLessThan(40_000)
+      expect(text).not.toContain(token.slice(0, 5))
+    }
+    // Escaped by JSON alone, it would be one again when the platform reads it.
+    expect(written.join()).not.toMatch(/(?<!\\)\\u001b|[\u0085\u2028]/)
+  })
+
   it('lose their secrets in a problem, addresses as well on the platform, and are not in the host’s log', async () => {
     const words = `“canary words” to ada@example.com with ${token}`
-    const { handle, platform, record, lines } = failingWith(
-      'credentials_rejected',
-      `The provider refused: ${words}.`,
-      {
-        provider: { name: 'greeter', status: 422, message: words, code: token },
-        hint: `Replace ${token}.`,
-      },
-    )
+    const error = new IntegrationError('credentials_rejected', `The provider refused: ${words}.`, {
+      provider: { name: 'greeter', status: 422, message: words, code: token },
+      hint: `Replace ${token}.`,
+    })
+    const { handle, platform, record, lines } = createHost({ provider: failing(error) })
     const { body } = await deliver(handle, created)
     const clean = '“canary words” to ada@example.com with [redacted]'
     expect(body).toMatchObject({ detail: `The provider refused: ${clean}. Replace [redacted].` })
@@ -150,11 +162,8 @@ describe('the words of a provider', () => {
 
   it('lose the host’s secrets in a successful result, also in base64, but no word that is a password', async () => {
     const secret = 'secret-of-the-host'
-    const said = `${secret}, Lovelace, ${btoa(`user:${secret}`)}`
-    const { handle } = createHost({
-      secrets: [secret],
-      handlers: { functions: { sendGreeting: async () => ({ id: said }) } },
-    })
+    const sendGreeting = async () => ({ id: `${secret}, Lovelace, ${btoa(`user:${secret}`)}` })
+    const { handle } = createHost({ secrets: [secret], handlers: { functions: { sendGreeting } } })
     const { body } = await deliver(handle, calling('greet', { to: 'Ada', password: 'Lovelace' }))
     expect(body).toMatchObject({ result: { id: expect.stringContaining('[redacted], Lovelace, ') } })
     expect(JSON.stringify(body)).not.toContain(btoa(secret).slice(0, 20))

@@ -4,19 +4,18 @@ import { connectPlatform, createPlatformEmulator, deliver } from '@org/core/test
 import { describe, expect, it } from 'vitest'
 import { bare, calling, createHost, greet, post, readProblem, refusal, unreachableStore } from './fixtures.ts'
 
-const encoder = new TextEncoder()
 const challenge = (extra: unknown) => JSON.stringify({ name: 'WEBHOOK_CHALLENGE', extra })
 const accepted = async (body: BodyInit, headers?: HeadersInit) =>
   expect((await post(createHost().handle, body, headers)).status).toBe(200)
-const refused = async (body: BodyInit, detail: string) =>
+const refused = async (body: BodyInit, words: string) =>
   expect(await refusal(createHost(), body)).toMatchObject({
     code: 'invalid_json',
-    detail: expect.stringContaining(detail),
+    detail: expect.stringContaining(words),
   })
 
 /** A body that arrives in pieces of a size, and counts the bytes that were read. */
 function stream(text: string, size = text.length) {
-  const bytes = encoder.encode(text)
+  const bytes = new TextEncoder().encode(text)
   let read = 0
   const pull = (controller: ReadableStreamDefaultController) => {
     if (read >= bytes.length) return controller.close()
@@ -33,25 +32,20 @@ describe('a request', () => {
   it.each([
     ['no signature', 0, {}],
     ['a signature of long ago', 0, { ...signed, 'webhook-timestamp': '1600000000' }],
-    ['a signature of another version', 0, { ...signed, 'webhook-signature': 'v2,abc' }],
     ['a wrong signature', 38, signed],
-  ])(
-    'with %s is refused after %i bytes of its body, and the log names its sender',
-    async (_, bytes, headers) => {
-      const verify = createVerifier({ secrets: [`whsec_${btoa('the secret of this route')}`] })
-      const host = createHost({ verify, peer: () => '192.0.2.7' })
-      const { body, read } = stream(challenge(1))
-      expect(await refusal(host, body, headers)).toMatchObject({ code: 'invalid_signature' })
-      expect(read()).toBe(bytes)
-      expect(host.lines).toMatchObject([{ level: 'warn', facts: { peer: '192.0.2.7' } }])
-    },
-  )
+  ])('with %s is refused after %i bytes of its body, and the log names its sender', async (...row) => {
+    const [, bytes, headers] = row
+    const verify = createVerifier({ secrets: [`whsec_${btoa('the secret of this route')}`] })
+    const host = createHost({ verify, peer: () => '192.0.2.7' })
+    const { body, read } = stream(challenge(1))
+    expect(await refusal(host, body, headers)).toMatchObject({ code: 'invalid_signature' })
+    expect(read()).toBe(bytes)
+    expect(host.lines).toMatchObject([{ level: 'warn', facts: { peer: '192.0.2.7' } }])
+  })
 
   it.each<[string, Record<string, string>]>([
-    ['unsupported_media_type', { 'content-type': 'text/plain' }],
     ['unsupported_media_type', { 'content-type': 'application/jsonp' }],
     ['unsupported_media_type', { 'content-type': '' }],
-    ['unsupported_media_type', { 'content-encoding': 'BR' }],
     ['unsupported_media_type', { 'content-encoding': 'identity, gzip' }],
     ['body_too_large', { 'content-length': '101' }],
   ])('is refused as %s with %j before its body is read', async (code, headers) => {
@@ -61,9 +55,8 @@ describe('a request', () => {
   })
 
   it.each([
-    { 'content-type': 'Application/JSON; charset=utf-8' },
+    { 'content-type': 'Application/JSON; charset=utf-8', 'content-encoding': 'Identity' },
     { 'content-type': 'application/cloudevents+json' },
-    { 'content-encoding': 'Identity' },
   ])('is accepted with the headers %j', (headers) => accepted(challenge(1), headers))
 
   it('is refused with another method than POST, which Allow names', async () => {
@@ -101,9 +94,13 @@ describe('a body', () => {
     expect(read()).toBeLessThan(2_000)
   })
 
-  it('that breaks off is refused', async () => {
+  it('that breaks off, or is not UTF-8, is refused', async () => {
     const pull = (controller: ReadableStreamDefaultController) => controller.error(new Error('aborted'))
     await refused(new ReadableStream<Uint8Array>({ pull }), 'broke off')
+    const [before = '', after = ''] = challenge('|').split('|')
+    // Half a pair of surrogates, and the beginning of a character.
+    for (const bytes of ['\xed\xa0\x80', '\xe2\x82'])
+      await refused(new Blob([before, Buffer.from(bytes, 'latin1'), after]), 'The body is not UTF-8.')
   })
 
   it('that is not JSON is refused with the position of the fault, and never quoted', async () => {
@@ -119,15 +116,6 @@ describe('a body', () => {
       expect([problem.code, problem.errors]).toEqual(['invalid_json', undefined])
       expect(JSON.stringify([problem, host.lines])).not.toMatch(/token-4f9a1c77|Lovelace/)
     }
-  })
-
-  it('that is not UTF-8 is refused', async () => {
-    const [before = '', after = ''] = challenge('|').split('|')
-    for (const bytes of [
-      [0xed, 0xa0, 0x80],
-      [0xe2, 0x82],
-    ])
-      await refused(new Blob([before, Uint8Array.from(bytes), after]), 'The body is not UTF-8.')
   })
 })
 
@@ -167,9 +155,7 @@ describe('an event', () => {
 
   it('may have unknown fields at every level', async () => {
     const event = {
-      name: 'DOWNLOAD_STARTED',
-      timestamp: '2026-11-20T10:00:00.123+01:00',
-      tenant: { id: 7 },
+      ...{ name: 'DOWNLOAD_STARTED', timestamp: '2026-11-20T10:00:00.123+01:00', tenant: { id: 7 } },
       deployment: { id: 'dep_1', plan: 'gold' },
       download: { file: 'middleware.ts', format: 'tar' },
       functionCall: { name: 'unused here', mode: 'fast' },
@@ -178,18 +164,17 @@ describe('an event', () => {
   })
 
   it('is ignored by a route that does not handle it, without a callback or a claim', async () => {
-    const platform = createPlatformEmulator()
-    const dependencies = { platform: connectPlatform(platform.fetch), store: unreachableStore }
+    const { calls, fetch } = createPlatformEmulator()
+    const dependencies = { platform: connectPlatform(fetch), store: unreachableStore, logger: () => {} }
     const handlers = { health: async () => [] }
-    const handle = createWebhookHandler(bare, handlers, { ...dependencies, verify: 'none', logger: () => {} })
-    const handled = ['WEBHOOK_CHALLENGE', 'HEALTH_CHECK']
-    for (const name of eventNames.filter((name) => !handled.includes(name))) {
-      const parts = { functionCall: { name: 'anything' }, download: { id: 'dl_1' } }
-      const event = { name, deployment: { id: 'dep_1' }, ...parts }
+    const handle = createWebhookHandler(bare, handlers, { ...dependencies, verify: 'none' })
+    for (const name of eventNames) {
+      if (name === 'WEBHOOK_CHALLENGE' || name === 'HEALTH_CHECK') continue
+      const event = { name, deployment: { id: 'dep_1' }, functionCall: { name: 'anything' } }
       const body = { status: 'ignored', reason: `/elsewhere does not act on ${name}.` }
       expect(await deliver(handle, event, { id: 'evt_1' })).toMatchObject({ status: 200, body })
     }
-    expect(platform.calls).toEqual([])
+    expect(calls).toEqual([])
   })
 
   it.each([
