@@ -19,20 +19,20 @@ import {
 } from './fixtures.ts'
 import format4 from './format-4.json' with { type: 'json' }
 
-const greet = calling('greet', { to: 'ada@example.com' })
+const greeting = (to: string) => calling('greet', { to })
+const greet = greeting('ada@example.com')
 const id = 'evt_1'
 const note = { sent: ['ada@example.com'] }
 const DAY_MS = 24 * 60 * 60 * 1000
 const isReplay = ({ headers }: DeliveryResponse) => headers.get('idempotency-replayed') === 'true'
 
-type Options = Parameters<typeof createHost>[0]
-
 type Found = Awaited<ReturnType<DeliveryStore['claim']>>
-type Others = Record<'ofDelivery' | 'ofRoute' | 'ofBody', RecordedResponse>
-type Replace = (recorded: RecordedResponse, others: Others) => RecordedResponse
 
 /** A host whose store shows everything that is written, and may find something else. */
-function createObserved({ tamper, ...options }: Options & { tamper?: (found: Found) => Found } = {}) {
+function createObserved({
+  tamper = (found) => found,
+  ...options
+}: Parameters<typeof createHost>[0] & { tamper?: (found: Found) => Found } = {}) {
   const memory = memoryStore()
   const recorded: RecordedResponse[] = []
   const written: string[] = []
@@ -40,8 +40,7 @@ function createObserved({ tamper, ...options }: Options & { tamper?: (found: Fou
     ...memory,
     async claim(request) {
       written.push(JSON.stringify(request))
-      const found = await memory.claim(request)
-      return tamper?.(found) ?? found
+      return tamper(await memory.claim(request))
     },
     advance(lease, steps) {
       written.push(JSON.stringify(steps))
@@ -59,7 +58,7 @@ function createObserved({ tamper, ...options }: Options & { tamper?: (found: Fou
 describe('a recorded response', () => {
   it('is encrypted in the store, compressed if it is long, never twice alike, and replayed in clear', async () => {
     const host = createObserved()
-    const long = calling('greet', { to: `ada@${'😀'.repeat(500_000)}` })
+    const long = greeting(`ada@${'😀'.repeat(500_000)}`)
     for (const [at, event] of [greet, greet, long].entries()) {
       const first = await deliver(host.handle, event, { id: `evt_${at}` })
       const again = await deliver(host.handle, event, { id: `evt_${at}` })
@@ -86,34 +85,26 @@ describe('a recorded response', () => {
     const store = memoryStore()
     const [host, other] = [createHost({ store }), createHost({ store, route: 'greeter-server' })]
     await deliver(host.handle, greet, { id })
-    const calls = [1, 2].flatMap(() => [
-      deliver(host.handle, greet),
-      deliver(host.handle, calling('count'), { id }),
-    ])
-    for (const call of [...calls, deliver(other.handle, greet, { id })])
-      expect(isReplay(await call)).toBe(false)
+    for (const _ of [1, 2]) {
+      expect(isReplay(await deliver(host.handle, greet))).toBe(false)
+      expect(isReplay(await deliver(host.handle, calling('count'), { id }))).toBe(false)
+    }
+    expect(isReplay(await deliver(other.handle, greet, { id }))).toBe(false)
   })
 
-  it.each<[string, Replace]>([
-    ['is cut off', ({ status, body }) => ({ status, body: body.slice(0, -8) })],
-    ['was written in clear', ({ status }) => ({ status, body: '{"result":{"id":"greeting-to-ada"}}' })],
-    ['has another status', (recorded) => ({ ...recorded, status: 201 })],
-    ['is of another delivery', (_, { ofDelivery }) => ofDelivery],
-    ['is of another route', (_, { ofRoute }) => ofRoute],
-    ['is of another body', (_, { ofBody }) => ofBody],
-  ])('that %s is outcome_unknown, and the event is not handled again', async (_, replace) => {
-    const record = async (event: object, id: string, route?: string) => {
-      const { handle, recorded } = createObserved(route ? { route } : {})
-      await deliver(handle, event, { id })
-      return recorded[0] ?? { status: 0, body: '' }
+  it.each<[string, { id?: string; route?: string; event?: object }, (own: RecordedResponse) => object]>([
+    ['is cut off', {}, ({ body }) => ({ body: body.slice(0, -8) })],
+    ['has another status', {}, () => ({ status: 201 })],
+    ['is of another delivery', { id: 'evt_2' }, () => ({})],
+    ['is of another route', { route: 'greeter-server' }, () => ({})],
+    ['is of another body', { event: { ...created, more: 1 } }, () => ({})],
+  ])('that %s is outcome_unknown, and the event is not handled again', async (_, source, change) => {
+    const { handle, recorded } = createObserved(source.route ? { route: source.route } : {})
+    await deliver(handle, source.event ?? created, { id: source.id ?? id })
+    const tamper = (found: Found): Found => {
+      const [own = { status: 0, body: '' }] = recorded
+      return found.state === 'done' ? { ...found, response: { ...own, ...change(own) } } : found
     }
-    const others = {
-      ofDelivery: await record(created, 'evt_2'),
-      ofRoute: await record(created, id, 'greeter-server'),
-      ofBody: await record({ ...created, more: 1 }, id),
-    }
-    const tamper = (found: Found): Found =>
-      found.state === 'done' ? { ...found, response: replace(found.response, others) } : found
     const host = createObserved({ tamper })
     await deliver(host.handle, created, { id })
     const body = { code: 'outcome_unknown', retryable: false }
@@ -126,20 +117,17 @@ describe('a recorded response', () => {
     const inUs = { ...created, deployment: { id: 'dep_1', inputs: { token, region: 'us' } } }
     for (const outputs of [{ token, region: 'us', session }, { region: 'us' }])
       expect((await deliver(handle, inUs, { id })).body).toEqual({ status: 'running', outputs })
-    expect(record()?.logs.at(-1)).toMatchObject({
-      message: 'Opened a session with [redacted].',
-      data: { keys: ['[redacted]'] },
-    })
+    const [entry] = record()?.logs.slice(-1) ?? []
+    const data = { keys: ['[redacted]'] }
+    expect(entry).toMatchObject({ message: 'Opened a session with [redacted].', data })
     expect(JSON.stringify(lines)).not.toContain(session.keys[0])
   })
 
   it('and its log hold no secret of an argument or a result', async () => {
     const provider = failing(new IntegrationError('provider_rejected', 'Refused the word pass-word-1.'))
     const host = createObserved({ provider })
-    const issue = {
-      ...calling('issueKeys', { people: [{ password: 'pass-word-2' }] }),
-      deployment: { id: 'dep_1' },
-    }
+    const people = [{ password: 'pass-word-2' }]
+    const issue = { ...calling('issueKeys', { people }), deployment: { id: 'dep_1' } }
     for (const key of [issuedKey, '[redacted]'])
       expect((await deliver(host.handle, issue, { id })).body).toEqual({ result: [{ key }] })
     expect(host.record()?.logs).toMatchObject([{ message: 'Made [redacted] for [redacted].' }])
@@ -149,11 +137,11 @@ describe('a recorded response', () => {
   })
 })
 
-describe('the keys of a host', () => {
-  const [old, next] = ['the old key', 'the next key'] as const
+describe('the keys of the records', () => {
+  const [old, next] = ['the old key of the records', 'the next key of the records']
 
-  /** Texts in a map, for hosts that share them. */
-  function createStorage(texts = new Map<string, string>(), time = Date.now()): RecordStorage {
+  /** A storage whose texts the test sees, and can write. */
+  function createStorage(texts = new Map<string, string>(), time = Date.UTC(2026, 10, 24)): RecordStorage {
     return {
       now: () => time,
       read: async (key) => ({ text: texts.get(key), time }),
@@ -183,19 +171,16 @@ describe('the keys of a host', () => {
     ['two hosts have the keys in another order', [next, old], [old, next], true],
     ['the host had no key before', [], [next], false],
     ['the key of the record was removed', [old], [next], false],
-  ])(
-    'may change: if %s, a redelivery gets the response, or is refused',
-    async (_, before, after, isKnown) => {
-      const store = memoryStore()
-      const first = await deliver(createHost({ store, recordKeys: before }).handle, greet, { id })
-      const host = createHost({ store, recordKeys: after })
-      const refusal = { status: 422, body: { code: 'invalid_event' } }
-      const { status, body } = first
-      expect(await deliver(host.handle, greet, { id })).toMatchObject(isKnown ? { status, body } : refusal)
-      expect(await deliver(host.handle, calling('greet', { to: 'Bob' }), { id })).toMatchObject(refusal)
-      expect(host.providerCalls).toEqual([])
-    },
-  )
+  ])('may change: if %s, a redelivery gets the response, or is refused', async (...row) => {
+    const [, before, after, isKnown] = row
+    const store = memoryStore()
+    const { status, body } = await deliver(createHost({ store, recordKeys: before }).handle, greet, { id })
+    const host = createHost({ store, recordKeys: after })
+    const refusal = { status: 422, body: { code: 'invalid_event' } }
+    expect(await deliver(host.handle, greet, { id })).toMatchObject(isKnown ? { status, body } : refusal)
+    expect(await deliver(host.handle, greeting('Bob'), { id })).toMatchObject(refusal)
+    expect(host.providerCalls).toEqual([])
+  })
 
   it('sign each record: a host with a key reads no record that none of its keys signed', async () => {
     const storage = createStorage()
@@ -216,29 +201,24 @@ describe('the keys of a host', () => {
     const { recordKeys, records }: { recordKeys: string[]; records: Record<string, string> } = format4[name]
     // A minute after the records were written.
     const time = Date.parse(format4.at) + 60_000
-    const storage = createStorage(new Map(Object.entries(records)), time)
     const read: unknown[] = []
-    const host = createHost({
+    const { handle } = createHost({
       recordKeys,
       now: () => time,
       provider: async (_, { progress }) => void read.push(progress?.read('note')),
-      store: createDeliveryStore(storage, recordKeys),
+      store: createDeliveryStore(createStorage(new Map(Object.entries(records)), time), recordKeys),
     })
-    const greeting = (to: string) =>
-      [calling('greet', { to }), { result: { id: `greeting-to-${to}` } }] as const
+    const long = `Ada ${'ü'.repeat(20_000)}`
     for (const [id, event, body] of [
-      ['evt_short', ...greeting('Ada')],
-      ['evt_long', ...greeting(`Ada ${'ü'.repeat(20_000)}`)],
+      ['evt_short', greeting('Ada'), { result: { id: 'greeting-to-Ada' } }],
+      ['evt_long', greeting(long), { result: { id: `greeting-to-${long}` } }],
       ['evt_created', created, { status: 'running', outputs: { region: 'eu' } }],
     ] as const) {
-      const again = await deliver(host.handle, event, { id })
-      expect([again.headers.get('idempotency-replayed'), again.body]).toEqual(['true', body])
+      const again = await deliver(handle, event, { id })
+      expect([isReplay(again), again.body]).toEqual([true, body])
     }
-    expect((await deliver(host.handle, greet, { id: 'evt_short' })).body).toMatchObject({
-      code: 'invalid_event',
-    })
     expect(read).toEqual([])
-    await deliver(host.handle, greeting('Ada')[0], { id: 'evt_step' })
+    await deliver(handle, greeting('Ada'), { id: 'evt_step' })
     expect(read).toEqual([note])
   })
 })
@@ -256,33 +236,30 @@ describe('the progress of a delivery', () => {
       },
       ...options,
     })
-    return { host, read }
+    return { ...host, read }
   }
 
   it('is read by the next try of a call, encrypted in the store, and dropped with the response', async () => {
-    const store = memoryStore()
-    const { host, read } = interrupted()
-    for (const status of [502, 200]) expect((await deliver(host.handle, greet, { id })).status).toBe(status)
+    const { handle, read, written } = interrupted()
+    for (const status of [502, 200]) expect((await deliver(handle, greet, { id })).status).toBe(status)
     expect(read).toEqual([undefined, undefined, 'begun', note])
-    expect(host.written.join()).toContain('"step":"begun"')
-    expect(host.written.join()).not.toMatch(/ada@|"sent"/)
-    const other = interrupted({ store })
-    for (const _ of [1, 2]) await deliver(other.host.handle, greet, { id })
-    expect((await store.read(`greeter/delivery/${id}`))?.progress).toEqual({})
+    expect(written.join()).toContain('"step":"begun"')
+    expect(written.join()).not.toMatch(/ada@|"sent"/)
+    expect(written.at(-1)).toContain('"progress":{}')
   })
 
   it('of one step can’t be read as another one', async () => {
     const tamper = (found: Found): Found =>
       found.state === 'claimed' ? { ...found, progress: { step: found.progress.note ?? null } } : found
-    const { host, read } = interrupted({ tamper })
-    for (const _ of [1, 2]) await deliver(host.handle, greet, { id })
+    const { handle, read } = interrupted({ tamper })
+    for (const _ of [1, 2]) await deliver(handle, greet, { id })
     expect(read).toEqual([null, undefined, expect.stringMatching(/^[^{]+$/), undefined])
   })
 
   it('is not written for a function that only reads', async () => {
-    const { host, read } = interrupted()
-    for (const _ of [1, 2]) await deliver(host.handle, calling('count'), { id })
-    expect([read, host.written]).toEqual([Array(4).fill(undefined), []])
+    const { handle, read, written } = interrupted()
+    for (const _ of [1, 2]) await deliver(handle, calling('count'), { id })
+    expect([read, written]).toEqual([Array(4).fill(undefined), []])
   })
 
   it.each<[string, Json[], boolean]>([
@@ -311,8 +288,7 @@ it('a resource belongs to the first deployment that reserves it, and only on its
   for (const dep of ['dep_1', 'dep_2', 'dep_1'])
     await deliver(host.handle, { ...created, deployment: { ...created.deployment, id: dep } })
   expect(reserved).toEqual([false, true, true, false, false, true])
-  const owner = 'other/deployment/dep_1'
-  await store.reserve({ subject: 'greeter/thing/2', owner })
+  await store.reserve({ subject: 'greeter/thing/2', owner: 'other/deployment/dep_1' })
   const owners = [1, 2, 3].map((thing) => readResourceOwner(store, 'greeter', `thing/${thing}`))
   expect(await Promise.all(owners)).toEqual(['dep_1', undefined, undefined])
 })
