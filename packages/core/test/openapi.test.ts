@@ -6,12 +6,9 @@ import { bare, greeter } from './fixtures.ts'
 
 const info = { title: 'Host', version: '1.0.0' }
 const document = toOpenApi([greeter, bare], info)
-const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 
 function schemaOf({ components }: OpenApiDocument, name: string) {
-  const schema = components.schemas[name]
-  if (!schema) throw new Error(`There is no ${name} among ${Object.keys(components.schemas)}.`)
-  return schema
+  return components.schemas[name] ?? expect.fail(`${name} is not among ${Object.keys(components.schemas)}.`)
 }
 
 // The contract test of the host compares the document with every event and response.
@@ -32,41 +29,23 @@ describe('the OpenAPI document', () => {
     expect(schemaOf(document, 'GreeterOutputs')).toMatchObject({ properties, required: ['region'] })
     for (const name of ['GreeterOutputs', 'GreeterIssueKeysResult'])
       expect(JSON.stringify(schemaOf(document, name))).not.toContain('writeOnly')
+    expect(toManifest(greeter)).toMatchObject({ sensitiveOutputs: ['token', 'session.keys.*'] })
   })
 
   it('has a schema with a title as a component of that name, unless another one has it', () => {
+    const letter = z.object({ text: z.string() })
+    const other = z.object({ lines: z.array(z.string()) }).meta({ title: 'Letter' })
     const documentOf = (title: string, result: z.ZodObject) => {
       const sent = letter.strict().meta({ title })
       const send = { description: 'Sends.', effectful: true, arguments: sent, result }
       const events = ['FUNCTION_CALL'] as const
       return toOpenApi([defineIntegration({ ...bare, name: 'post', events, functions: { send } })], info)
     }
-    const letter = z.object({ text: z.string() })
-    const other = z.object({ lines: z.array(z.string()) }).meta({ title: 'Letter' })
     const titled = documentOf('Letter', z.object({ other }))
-    expect(schemaOf(titled, 'PostSendArguments')).toEqual(ref('Letter'))
+    expect(schemaOf(titled, 'PostSendArguments')).toEqual({ $ref: '#/components/schemas/Letter' })
     expect(schemaOf(titled, 'Letter')).toMatchObject({ required: ['text'] })
     const written = { properties: { other: { required: ['lines'] } } }
     expect(schemaOf(titled, 'PostSendResult')).toMatchObject(written)
     expect(() => documentOf('PostEvent', letter)).toThrow('Two schemas have the name PostEvent.')
-  })
-})
-
-it('the manifest of an integration marks its secrets, its references and its effects', () => {
-  const token = { type: 'string', writeOnly: true, environmentReference: true }
-  const args = {
-    required: ['to'],
-    additionalProperties: false,
-    properties: { password: { writeOnly: true } },
-  }
-  expect(toManifest(greeter)).toMatchObject({
-    webhook: '/greeter/webhook',
-    events: ['WEBHOOK_CHALLENGE', ...greeter.events],
-    sensitiveOutputs: ['token', 'session.keys.*'],
-    inputs: { type: 'object', properties: { token, region: { enum: ['eu', 'us'], default: 'eu' } } },
-    functions: {
-      sendGreeting: { aliases: ['greet'], effectful: true, arguments: args },
-      countGreetings: { effectful: false },
-    },
   })
 })
