@@ -1,4 +1,4 @@
-import { createWebhookHandler, defineIntegration, functionArguments } from '@org/core'
+import { createWebhookHandler, defineIntegration, functionArguments, type Handlers } from '@org/core'
 import { parsedByFunction } from '@org/core/authoring'
 import { suggestion } from '@org/core/internal/host'
 import { connectPlatform, createPlatformEmulator, deliver } from '@org/core/testing'
@@ -34,11 +34,11 @@ const counter = defineIntegration({
     },
   },
 })
-const handle = createWebhookHandler(
-  counter,
-  { functions: { count: async ({ many }) => ({ count: many?.length ?? 0 }) } },
-  { platform: connectPlatform(createPlatformEmulator().fetch), verify: 'none', logger: () => {} },
-)
+const handlers = {
+  functions: { count: async ({ many }) => ({ count: many?.length ?? 0 }) },
+} satisfies Handlers<typeof counter>
+const platform = connectPlatform(createPlatformEmulator().fetch)
+const handle = createWebhookHandler(counter, handlers, { platform, verify: 'none', logger: () => {} })
 const count = (args: object) => deliver(handle, calling('count', { to: 'a', list: ['a'], ...args }))
 const repeat = <Value>(times: number, value: Value) => Array<Value>(times).fill(value)
 
