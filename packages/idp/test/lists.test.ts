@@ -6,10 +6,10 @@ const { backend, requests, client } = runIdp()
 const { instance } = backend
 
 const newestFirst = () => [...backend.users.keys()].reverse()
-const ids = async (users: AsyncIterable<{ id: string }>) => {
-  const seen: string[] = []
-  for await (const { id } of users) seen.push(id)
-  return seen
+async function idsOf(users: AsyncIterable<{ id: string }>) {
+  const ids: string[] = []
+  for await (const { id } of users) ids.push(id)
+  return ids
 }
 
 describe('listUsers', () => {
@@ -32,17 +32,14 @@ describe('listUsers', () => {
     expect(await cursorOf(1)).not.toBeNull()
   })
 
-  it.each([0, 501])('leaves the refusal of the limit %i to the provider', async (limit) => {
-    instance.createUsers(2)
-    expect(await failureOf(client().listUsers({ limit }))).toMatchObject({ code: 'provider_rejected' })
-  })
-
-  it('has a cursor only for orders by createdAt', async () => {
+  it('has a cursor only for orders by createdAt, and leaves the refusal of a limit to the provider', async () => {
     instance.createUsers(3)
     for (const orderBy of ['createdAt', '-createdAt', 'emailAddress'] as const) {
       const { data, nextCursor } = await client().listUsers({ limit: 2, orderBy })
       expect(nextCursor).toBe(orderBy === 'emailAddress' ? null : data[1]?.id)
     }
+    for (const limit of [0, 501])
+      expect(await failureOf(client().listUsers({ limit }))).toMatchObject({ code: 'provider_rejected' })
   })
 
   it('sends the whole query, with an encoded plus sign, and counts with the same filter', async () => {
@@ -67,44 +64,39 @@ it.each<[string, string, string]>([
       instance.createUser({ id, email_address: [email], phone_number: [phone], external_id, username }).id
     const ada = add('user_ada', 'ada@example.com', '+15555550100', '-7', 'ada-l')
     const grace = add('user_grace', 'grace@example.com', '+15555550101', '+7', 'grace')
-    const idp = client()
+    const { listUsers, iterateUsers, countUsers } = client()
     const [one, both] = [{ [name]: ofAda }, { [name]: [ofAda, ofGrace] }]
-    expect(await idp.listUsers(one)).toMatchObject({ data: [{ id: ada }], totalCount: 1 })
-    expect(await idp.listUsers({ ...both, limit: 1 })).toMatchObject({ data: [{ id: grace }], totalCount: 2 })
-    expect(await ids(idp.iterateUsers(both))).toEqual([grace, ada])
+    expect(await listUsers(one)).toMatchObject({ data: [{ id: ada }], totalCount: 1 })
+    expect(await listUsers({ ...both, limit: 1 })).toMatchObject({ data: [{ id: grace }], totalCount: 2 })
+    expect(await idsOf(iterateUsers(both))).toEqual([grace, ada])
     requests.length = 0
-    for (const none of [{ [name]: [] }, { [name]: '' }]) {
-      for (const call of [idp.countUsers(none), idp.listUsers(none), idp.iterateUsers(none).next()])
+    for (const none of [{ [name]: [] }, { [name]: '' }])
+      for (const call of [countUsers(none), listUsers(none), iterateUsers(none).next()])
         expect(await failureOf(call)).toMatchObject({ code: 'invalid_arguments', errors: [{ path: name }] })
-    }
     // Such a request would select everyone.
     expect(requests).toEqual([])
   },
 )
 
 describe('iterateUsers', () => {
-  it('makes one call for each 500 users, when they are needed', async () => {
+  it('makes one call for each 500 users, when they are needed, and none once its caller left', async () => {
+    const cause = new Error('the user went away')
+    const left = client().iterateUsers({}, { signal: AbortSignal.abort(cause) })
+    expect(await failureOf(left.next())).toMatchObject({ code: 'aborted', effect: 'none', cause })
     instance.createUsers(1_201)
-    for await (const _user of client().iterateUsers()) break
+    const users = client().iterateUsers()
+    await users.next()
     expect(requests).toHaveLength(1)
-    requests.length = 0
-    const all = newestFirst()
-    expect(await ids(client().iterateUsers())).toEqual(all)
-    const after = [all[499], all[999]].map((id) => `/users?limit=500&starting_after=${id}`)
+    const [, ...all] = newestFirst()
+    expect(await idsOf(users)).toEqual(all)
+    const after = [all[498], all[998]].map((id) => `/users?limit=500&starting_after=${id}`)
     expect(requests.map(({ path }) => path)).toEqual(['/users?limit=500', ...after])
   })
 
   it('keeps the filter on every page, and ends after a full last page', async () => {
     for (const user of instance.createUsers(600).slice(0, 500)) user.banned = true
-    expect(await ids(client().iterateUsers({ banned: true }))).toHaveLength(500)
+    expect(await idsOf(client().iterateUsers({ banned: true }))).toHaveLength(500)
     expect(requests).toHaveLength(2)
     expect(requests.every(({ path }) => path.startsWith('/users?banned=true&limit=500'))).toBe(true)
-  })
-
-  it('ends with the signal of its caller', async () => {
-    const cause = new Error('the user went away')
-    const users = client().iterateUsers({}, { signal: AbortSignal.abort(cause) })
-    expect(await failureOf(users.next())).toMatchObject({ code: 'aborted', effect: 'none', cause })
-    expect(requests).toEqual([])
   })
 })

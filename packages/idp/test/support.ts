@@ -18,17 +18,14 @@ export function runIdp(...instances: InstanceOptions[]) {
     backend,
     ({ pathname, search }) => pathname.replace(/^\/v1/, '') + decodeURIComponent(search),
   )
+  const { secretKey } = backend.instance
+  const url = () => `${origin()}/v1`
   return {
-    backend,
     ...run,
-    url: () => `${origin()}/v1`,
+    backend,
+    url,
     client: (options: Partial<IdpClientOptions> = {}) =>
-      createIdpClient({
-        secretKey: backend.instance.secretKey,
-        baseUrl: `${origin()}/v1`,
-        wait,
-        ...options,
-      }),
+      createIdpClient({ secretKey, baseUrl: url(), wait, ...options }),
   }
 }
 
@@ -73,7 +70,7 @@ export function runWebhook() {
     own,
     ownInputs: { serverType: 'dedicated', publishableKey: own.publishableKey, secretKey: own.secretKey },
     handler,
-    send: (event: object, using?: typeof handle) => send(event, using ?? handle),
+    send,
     deployment,
     call: (name: string, given: object, rest: object = {}) =>
       send({ name: 'FUNCTION_CALL', functionCall: { name, arguments: given }, ...rest }),
