@@ -26,16 +26,15 @@ it('ids are encoded in paths, and refused if they cannot be a path', async () =>
   expect(asked()).toEqual([`GET ${root}/app_1%2F..%2F2%3Fx`])
 })
 
-it.each([402, 403, 404] as const)('a failure with %i advises to check the beta', async (status) => {
-  provider.faults.add(platformNotEnabled(status))
-  expect(await failureOf(client().createApplication({ name: 'Shop' }))).toMatchObject({
-    ...{ code: 'provider_rejected', retryable: false, effect: 'none' },
-    hint: expect.stringContaining('beta'),
-    provider: { name: 'idp-server', status, code: expect.any(String) },
-  })
-})
-
-it('a failure of the token advises to check the token and the beta, and does not repeat it', async () => {
+it('a refusal advises to check the beta, and that of the token to check the token too, without repeating it', async () => {
+  for (const status of [402, 403, 404] as const) {
+    provider.faults.add(platformNotEnabled(status))
+    expect(await failureOf(client().createApplication({ name: 'Shop' }))).toMatchObject({
+      ...{ code: 'provider_rejected', retryable: false, effect: 'none' },
+      hint: expect.stringContaining('beta'),
+      provider: { name: 'idp-server', status, code: expect.any(String) },
+    })
+  }
   provider.settings.accessTokens = ['ak_another']
   const error = await failureOf(client().listApplications())
   const hint = expect.stringMatching(/access token.*secret key.*beta/)

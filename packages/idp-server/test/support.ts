@@ -19,6 +19,14 @@ export const stopped = { status: 200, body: { status: 'stopped' } }
 export const inputs = { applicationName: 'Shop' }
 export const production = { environmentType: 'production', domain: 'shop.example.com' }
 
+/** The answer to an event whose input or output is refused. */
+export const refusal = (code: string, path: unknown, message: unknown = expect.any(String)) => ({
+  status: 422,
+  body: { code, errors: [{ path, message }] },
+})
+/** The answer while the platform does not tell what the event needs. */
+export const unavailable = { status: 502, body: { code: 'platform_unavailable', retryable: true } }
+
 /** The rest of an event, and its delivery id. */
 interface EventOptions {
   id?: string
@@ -104,6 +112,11 @@ export function runWorld() {
       deployment().logs.flatMap((entry) => (entry.level === level ? entry.message : [])),
     /** The only application of the provider. */
     application: () => only(provider.applications.values()),
+    /** The next calls to the platform of this kind fail. */
+    failsTo: (method: string, path?: RegExp, status = 503) =>
+      platform.faults.add({ method, ...(path && { path }), status, body: {}, times: 9 }),
+    /** The response to the next creation is lost, and the list does not show it yet. */
+    loseCreation: () => provider.faults.add({ ...onCreate, cut: 'after' }, blindList),
   }
 }
 

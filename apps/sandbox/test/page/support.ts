@@ -1,19 +1,45 @@
 /** The page without the walk before it, in a real browser. */
+import { deliver } from '@org/core/testing'
 import { browserForTests } from '@org/tooling/browser'
 import { type Browser, type BrowserContext, chromium } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest'
 import { startPage } from '../../src/page/server.ts'
 import type { Environment } from '../../src/world/listen.ts'
-import { startWorld, type World } from '../../src/world/world.ts'
+import { startWorld } from '../../src/world/world.ts'
+
+/** An event that calls a function. */
+export function functionCall(name: string, args: object) {
+  return { name: 'FUNCTION_CALL', functionCall: { name, arguments: args } }
+}
 
 /** A sandbox with its page, on free ports, for one test. */
 export async function sandboxForTest(environment: Environment = {}) {
   const world = await startWorld({ PORT: '0', ...environment })
   onTestFinished(world.close)
-  const page = await startPage(world, 0)
-  onTestFinished(page.close)
-  page.ready()
-  return { world, url: page.url }
+  const { url, ready, close } = await startPage(world, 0)
+  onTestFinished(close)
+  ready()
+
+  /** Performs an action, as a button or a form of the page does. */
+  async function act(action: string, values: object): Promise<void> {
+    const headers = { 'content-type': 'application/json', origin: url }
+    const body = JSON.stringify(values)
+    const response = await fetch(`${url}/actions/${action}`, { method: 'POST', headers, body })
+    if (!response.ok) throw new Error(await response.text())
+  }
+  const send = (route: string, event: object) => act('event', { route, event })
+  return {
+    world,
+    url,
+    act,
+    /** Sends an event from the page. */
+    send,
+    call: (name: string, args: object, route = 'mailer') => send(route, functionCall(name, args)),
+    deploy: (id: string, route = 'mailer', inputs: object = {}) =>
+      send(route, { name: 'DEPLOYMENT_CREATED', deployment: { id, inputs } }),
+    sendFromOutside: (route: string, event: object) =>
+      deliver(fetch, event, { url: `${world.url}/${route}/webhook` }),
+  }
 }
 
 /** A page in a browser. */
@@ -44,7 +70,6 @@ export function describeInBrowser(
 /** Opens a tab; `complaints` has the errors of the page, and its requests to other machines. */
 export async function openTab(context: BrowserContext, url: string) {
   const tab = await context.newPage()
-  onTestFinished(() => tab.close())
   tab.setDefaultTimeout(20_000)
   const complaints: string[] = []
   tab.on('console', (message) => {
@@ -61,43 +86,15 @@ export async function openTab(context: BrowserContext, url: string) {
     complaints,
     /** Clicks the button of this name. */
     press: (name: string) => tab.getByRole('button', { name, exact: true }).click(),
+    /** Clicks the link of this name. */
+    follow: (name: string | RegExp) => tab.getByRole('link', { name, exact: true }).click(),
+    /** Waits for each of these texts. */
+    async see(...texts: (string | RegExp)[]) {
+      for (const text of texts) await tab.getByText(text).first().waitFor()
+    },
     verdict: tab.getByRole('region', { name: 'What happened' }),
     dialog: tab.getByRole('dialog'),
   }
-}
-
-/** Performs an action, as a button or a form of the page does. */
-export async function act(url: string, action: string, values: object): Promise<void> {
-  const response = await fetch(`${url}/actions/${action}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', origin: url },
-    body: JSON.stringify(values),
-  })
-  if (!response.ok) throw new Error(await response.text())
-}
-
-/** Calls a function from the page. */
-export function callFunction(url: string, name: string, values: object, route = 'mailer'): Promise<void> {
-  return act(url, 'event', { route, event: functionCall(name, values) })
-}
-
-/** Delivers an event from outside the sandbox. */
-export async function deliverFromOutside({ url }: World, route: string, event: object): Promise<void> {
-  await fetch(`${url}/${route}/webhook`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(event),
-  })
-}
-
-/** Creates a deployment from the page. */
-export function deploy(url: string, id: string, route = 'mailer', inputs: object = {}): Promise<void> {
-  return act(url, 'event', { route, event: { name: 'DEPLOYMENT_CREATED', deployment: { id, inputs } } })
-}
-
-/** An event that calls a function. */
-export function functionCall(name: string, args: object) {
-  return { name: 'FUNCTION_CALL', functionCall: { name, arguments: args } }
 }
 
 /** Polls, because a page needs a moment to draw a change. */

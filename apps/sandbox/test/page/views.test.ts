@@ -1,15 +1,8 @@
 import { readFile } from 'node:fs/promises'
+import { deliver } from '@org/core/testing'
 import type { Page as Tab } from 'playwright-core'
 import { expect, it } from 'vitest'
-import {
-  callFunction,
-  deliverFromOutside,
-  deploy,
-  describeInBrowser,
-  eventually,
-  functionCall,
-  sandboxForTest,
-} from './support.ts'
+import { describeInBrowser, eventually, functionCall, sandboxForTest } from './support.ts'
 
 const fieldOf = (tab: Tab, name: string) => tab.locator(`[data-field=${name}]`)
 const fault = (tab: Tab, name: string, text: string) =>
@@ -32,11 +25,9 @@ it('takes every example of the OpenAPI document of its host as it is, in their o
   const { paths } = await fetch(`${url}/openapi.json`).then((response) => response.json())
   const statuses: string[] = []
   for (const path of Object.keys(paths)) {
-    const examples = paths[path].post?.requestBody.content['application/json'].examples ?? {}
+    const { examples = {} } = paths[path].post?.requestBody.content['application/json'] ?? {}
     for (const name of Object.keys(examples)) {
-      const body = JSON.stringify(examples[name].value)
-      const headers = { 'content-type': 'application/json' }
-      const { status } = await fetch(url + path, { method: 'POST', headers, body })
+      const { status } = await deliver(fetch, examples[name].value, { url: url + path })
       statuses.push(`${status} ${path} ${name}`)
     }
   }
@@ -46,7 +37,7 @@ it('takes every example of the OpenAPI document of its host as it is, in their o
 
 describeInBrowser('the page', (visit) => {
   it('draws a form from the manifest, with conditional fields, and the host’s errors at their fields in its words', async () => {
-    const { world, tab, press, verdict } = await visit('/deployments?new=idp-server')
+    const { url, world, tab, press, follow, see, verdict } = await visit('/deployments?new=idp-server')
     const domain = fieldOf(tab, 'domain').locator('input')
     expect(await domain.isVisible()).toBe(false)
     await tab.getByLabel('Environment').selectOption('production')
@@ -60,65 +51,64 @@ describeInBrowser('the page', (visit) => {
     const { inputs } = world.platform.deployments.get('dep_idp_server_1') ?? {}
     expect(inputs).toMatchObject({ domain: 'example.com' })
 
-    await tab.goto(`${new URL(tab.url()).origin}/timeline?new=idp/createUser`)
+    await tab.goto(`${url}/timeline?new=idp/createUser`)
     await tab.getByText('more fields').click()
     const label = await fieldOf(tab, 'emailAddress').locator('label').textContent()
     expect(label).toMatch(/^Email address emailAddress/)
     expect(await fieldOf(tab, 'firstName').locator('.hint').textContent()).toBe('')
     const send = () => tab.keyboard.press('Control+Enter')
-    await tab.getByLabel('publicMetadata').fill('{"plan":')
-    await send()
-    await fault(tab, 'publicMetadata', 'is not JSON')
-    await tab.getByLabel('publicMetadata').fill('[1]')
-    await send()
-    await fault(tab, 'publicMetadata', 'expected record')
+    for (const [metadata, words] of [
+      ['{"plan":', 'is not JSON'],
+      ['[1]', 'expected record'],
+    ] as const) {
+      await tab.getByLabel('publicMetadata').fill(metadata)
+      await send()
+      await fault(tab, 'publicMetadata', words)
+    }
     await tab.getByLabel('publicMetadata').fill('{"plan":"pro"}')
     await tab.getByLabel('emailAddress').fill('ada@example.com, countess@example.com')
     await send()
     await verdict.getByText('createUser worked').waitFor()
-    await tab.getByRole('link', { name: 'Response' }).click()
-    const body = tab.locator('pre', { hasText: '"plan": "pro"' })
-    await body.getByText('"countess@example.com"').first().waitFor()
-    await tab.getByRole('link', { name: 'New event' }).click()
+    await follow('Response')
+    await see('"plan": "pro"', '"countess@example.com"')
+    await follow('New event')
     await fieldOf(tab, 'to').locator('input').fill('ada@example.com, nope')
     await send()
     await fault(tab, 'to', '“nope” is invalid: expected one address')
   })
 
   it('hides a secret output, reveals and copies it on demand, and hides it in a file that is saved with it', async () => {
-    const { world, tab, press } = await visit('/deployments?new=idp')
+    const { world, tab, press, follow, see, sendFromOutside } = await visit('/deployments?new=idp')
     await press('Deploy idp')
-    const card = tab.locator('[data-deployment=dep_idp_1]')
-    await card.getByText('frontendApiUrl').first().waitFor()
+    await see('frontendApiUrl')
     const secret = String(world.identity.backend.instance.secretKey)
     expect(await tab.content()).not.toContain(secret)
-    await card.getByRole('button', { name: 'Copy' }).click()
-    await tab.getByText('Copied.').waitFor()
+    await press('Copy')
+    await see('Copied.')
     expect(await tab.evaluate(() => navigator.clipboard.readText())).toBe(secret)
     await press('Reveal')
-    await card.getByText(secret).waitFor()
+    await see(secret)
     await press('Hide')
     expect(await tab.content()).not.toContain(secret)
-    await card.getByRole('link', { name: 'Files' }).click()
+    await follow(/^Files/)
     await press('Generate .env.local')
-    await card.getByLabel('.env.local').getByText("CLERK_SECRET_KEY='sk_test_[redacted]'").waitFor()
-    const save = card.getByRole('link', { name: 'Save' }).click()
-    const [download] = await Promise.all([tab.waitForEvent('download'), save])
+    await see("CLERK_SECRET_KEY='sk_test_[redacted]'")
+    const [download] = await Promise.all([tab.waitForEvent('download'), follow('Save')])
     expect(await readFile(await download.path(), 'utf8')).toContain(secret)
-    await card.getByRole('link', { name: 'Overview' }).click()
-    const users = card.locator('dt', { hasText: 'number_of_users' }).locator('+ dd')
+    await follow('Overview')
+    const users = tab.locator('dt', { hasText: 'number_of_users' }).locator('+ dd')
     await press('Read metrics')
     await users.getByText('1', { exact: true }).waitFor()
-    await deliverFromOutside(world, 'idp', functionCall('createUser', { emailAddress: 'a@b.example' }))
+    await sendFromOutside('idp', functionCall('createUser', { emailAddress: 'a@b.example' }))
     await press('Read metrics')
     await users.getByText('2', { exact: true }).waitFor()
   })
 
   it('lists many deployments in lines of 40 pixels, finds one with its people and functions, and asks before it deletes', async () => {
-    const { url, world, tab, press, dialog } = await visit()
-    await Promise.all(Array.from({ length: 43 }, (_, index) => deploy(url, `dep_${index}`)))
-    await deploy(url, 'dep_people', 'idp')
-    await callFunction(url, 'createUser', { emailAddress: 'ada@example.com' }, 'idp')
+    const { url, world, tab, call, deploy, press, follow, dialog } = await visit()
+    await Promise.all(Array.from({ length: 43 }, (_, index) => deploy(`dep_${index}`)))
+    await deploy('dep_people', 'idp')
+    await call('createUser', { emailAddress: 'ada@example.com' }, 'idp')
     await tab.goto(`${url}/deployments`)
     const rows = tab.locator('.deployment-row')
     expect(await rows.count()).toBe(44)
@@ -129,7 +119,7 @@ describeInBrowser('the page', (visit) => {
     await tab.getByLabel('Find').fill('people')
     await eventually(() => rows.count()).toBe(1)
     await rows.click()
-    await tab.getByRole('link', { name: 'People 2' }).click()
+    await follow('People 2')
     await tab.locator('.log').getByText('ada@example.com').waitFor()
     // Two clicks on one spot delete nothing.
     await tab.getByRole('button', { name: 'Delete' }).dblclick()
@@ -137,8 +127,8 @@ describeInBrowser('the page', (visit) => {
     await tab.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
     expect(world.platform.deployments.get('dep_people')?.status).toBe('running')
-    await tab.getByRole('link', { name: 'Functions' }).click()
-    await tab.getByRole('link', { name: 'Call createUser' }).click()
+    await follow(/^Functions/)
+    await follow('Call createUser')
     await tab.getByRole('button', { name: 'Send createUser' }).waitFor()
     expect(await tab.locator('#choose-deployment').inputValue()).toBe('dep_people')
     await tab.goto(`${url}/deployments?deployment=dep_people`)
@@ -148,19 +138,16 @@ describeInBrowser('the page', (visit) => {
   })
 
   it('calls a function of a deployment with files and unset flags', async () => {
-    const { url, world, tab, press, verdict } = await visit()
-    for (const id of ['dep_1', 'dep_2']) await deploy(url, id)
+    const { url, world, tab, deploy, press, follow, verdict } = await visit()
+    for (const id of ['dep_1', 'dep_2']) await deploy(id)
     world.mail.faults.add({ path: '/server', status: 401 })
-    await deploy(url, 'dep_3')
+    await deploy('dep_3')
     await tab.goto(`${url}/timeline?new=mailer/sendEmail`)
     const focused = () => tab.evaluate(() => document.activeElement?.getAttribute('name'))
     await eventually(focused).toBe('event.functionCall.arguments.to')
-    expect(await tab.locator('#choose-deployment option').allTextContents()).toEqual([
-      'dep_2 · running',
-      'dep_1 · running',
-      'dep_3 · failed',
-      'none: the host’s shared credentials',
-    ])
+    const choices = ['dep_2 · running', 'dep_1 · running', 'dep_3 · failed']
+    const none = 'none: the host’s shared credentials'
+    expect(await tab.locator('#choose-deployment option').allTextContents()).toEqual([...choices, none])
     await tab.getByText('more fields').click()
     await tab.getByLabel('attachments').setInputFiles([
       { name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('first') },
@@ -172,7 +159,7 @@ describeInBrowser('the page', (visit) => {
     expect((await send.boundingBox())?.y).toBeLessThan(800)
     await tab.evaluate('delete Uint8Array.prototype.toBase64')
     await send.click()
-    await tab.getByRole('link', { name: '1 mail', exact: true }).waitFor()
+    await follow('1 mail')
     expect(world.mail.messages[0]?.raw).toMatchObject({
       TrackOpens: false,
       Attachments: [
@@ -180,7 +167,7 @@ describeInBrowser('the page', (visit) => {
         { Name: 'b.dat', ContentType: 'application/octet-stream', Content: 'AP8=' },
       ],
     })
-    await tab.getByRole('link', { name: 'New event' }).click()
+    await tab.goto(`${url}/timeline?new=mailer/sendEmail`)
     await tab.locator('#choose-deployment').selectOption('none')
     await tab.waitForURL(/deployment=none/)
     await tab.locator('#choose-event').selectOption('idp/createUser')
@@ -192,44 +179,42 @@ describeInBrowser('the page', (visit) => {
   })
 
   it('has what a person typed after the way back, but no secret', async () => {
-    const { tab } = await visit('/deployments?new=mailer')
+    const { tab, follow } = await visit('/deployments?new=mailer')
     await tab.getByLabel('Mail server').selectOption('Your own')
-    await tab.getByLabel('Default sender').fill('Shop <shop@example.com>')
+    const sender = tab.getByLabel('Default sender')
+    await sender.fill('Shop <shop@example.com>')
     await tab.getByLabel('Server API Token').fill('a-secret-token')
-    await tab.getByRole('link', { name: 'Mailbox' }).click()
+    await follow('Mailbox')
     await tab.getByRole('heading', { name: 'Mailbox' }).waitFor()
     await tab.goBack()
-    expect(await tab.getByLabel('Default sender').inputValue()).toBe('Shop <shop@example.com>')
+    expect(await sender.inputValue()).toBe('Shop <shop@example.com>')
     expect(await tab.getByLabel('Server API Token').isVisible()).toBe(true)
     await tab.goto(tab.url())
-    expect(await tab.getByLabel('Default sender').inputValue()).toBe('')
+    expect(await sender.inputValue()).toBe('')
   })
 
-  it('breaks the next call, tells a pending fault once on every view, shows the reaction, and mends', async () => {
-    const { url, world, tab, press } = await visit('/timeline')
+  it('breaks the next call, tells a pending fault once on every view, and mends', async () => {
+    const { url, world, tab, call, press, see } = await visit('/timeline')
     const pending = tab.locator('#broken')
-    const breakNext = async (kind: string) => {
+    const breakNext = async (kind: string, target = 'Mail provider') => {
       await press('Break the next call')
+      await tab.getByLabel('Where').selectOption(target)
       await tab.getByLabel(kind).check()
       await press('Break it')
-      await pending.getByText(kind).waitFor()
+      await pending.getByText(kind).first().waitFor()
     }
     await breakNext('429, too many requests')
     expect(await tab.getByText('429, too many requests, for the next call.').count()).toBe(1)
-    await callFunction(url, 'sendEmail', { to: 'a@b.example', subject: 'x', textBody: 'x' })
+    await call('sendEmail', { to: 'a@b.example', subject: 'x', textBody: 'x' })
     await tab.locator('.event-row').click()
-    const why = tab.locator('.why')
-    await why.getByText('injected: 429, too many requests').waitFor()
-    await why.getByText('waited 1.0 s (Retry-After: 1)').waitFor()
+    await see('injected: 429, too many requests')
     await breakNext('401, credentials refused')
     await breakNext('HTML page instead of JSON')
     await pending.locator('li', { hasText: '401' }).getByRole('button', { name: 'Take back' }).click()
     await eventually(() => world.mail.faults.pending()).toEqual([{ html: true }])
-    await press('Break the next call')
-    await tab.getByLabel('Where').selectOption('Platform')
-    await press('Break it')
+    await breakNext('HTML page instead of JSON', 'Platform')
     await tab.goto(url)
-    await pending.getByText('Platform: HTML page instead of JSON, for the next call.').waitFor()
+    await see('Platform: HTML page instead of JSON, for the next call.')
     for (const left of [1, 0]) {
       await pending.getByRole('button', { name: 'Take back' }).first().click()
       await eventually(() => pending.locator('li').count()).toBe(left)
