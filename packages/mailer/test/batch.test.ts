@@ -1,24 +1,16 @@
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
-import { isMailError, type MessageResult } from '../src/index.ts'
-import { addressOf, failureOf, idle, message, messages, runMailProvider, runs } from './support.ts'
+import { isMailError } from '../src/index.ts'
+import { addressOf, endOf, failureOf, idle, message, messages, runMailProvider } from './support.ts'
 
 const mail = runMailProvider()
 const { provider, requests } = mail
-const noToken = { status: 401, body: { ErrorCode: 10, Message: 'No token.' } }
+const large = message({ textBody: 'a'.repeat(4_950_000), htmlBody: 'b'.repeat(4_950_000) })
 
-/** Any number of messages, counted, that end with an error or never. */
-function source(length = Number.POSITIVE_INFINITY, end?: unknown) {
-  const seen = { read: 0, isClosed: false }
-  async function* messages() {
-    try {
-      for (; seen.read < length; seen.read += 1) yield message({ to: addressOf(seen.read) })
-      if (end !== undefined) throw end
-    } finally {
-      seen.isClosed = true
-    }
-  }
-  return { seen, messages: messages() }
+/** Messages that end with an error, or never. */
+async function* source(length = Number.POSITIVE_INFINITY, end?: Error) {
+  for (let index = 0; index < length; index += 1) yield message({ to: addressOf(index) })
+  throw end
 }
 
 async function collect<Item>(stream: AsyncIterable<Item>): Promise<Item[]> {
@@ -27,30 +19,19 @@ async function collect<Item>(stream: AsyncIterable<Item>): Promise<Item[]> {
   return items
 }
 
-/** What a batch throws, and the results that it carries. */
-async function failing(work: Promise<unknown>): Promise<{ error: unknown; results: MessageResult[] }> {
-  const error: unknown = await work.then(
-    () => expect.fail('expected a rejection'),
-    (reason: unknown) => reason,
-  )
-  return { error, results: [...Object(error).results] }
-}
-
 describe('a batch', () => {
   it('of 1,203 messages leaves in three calls, and has a result for each, in the order given', async () => {
-    const seen: unknown[] = []
-    const onProgress = (progress: unknown) => seen.push(progress)
-    const batch = await mail.mailer({ concurrency: 1 }).sendEmails(messages(1_203), { onProgress })
+    const progress: unknown[] = []
+    const onProgress = (each: unknown) => progress.push(each)
+    const batch = await mail.serial().sendEmails(messages(1_203), { onProgress })
     expect(requests.map(({ text }) => JSON.parse(text).length)).toEqual([500, 500, 203])
-    const { messageId, submittedAt = '' } = provider.messages[0] ?? {}
-    const time = new Date(submittedAt).toISOString()
-    const first = { index: 0, key: 'row-0', to: addressOf(0), status: 'sent', messageId, submittedAt: time }
-    expect(batch.results[0]).toEqual({ ...first, rejected: [], error: null })
-    const ids = provider.messages.map(({ messageId }, index) => ({ index, messageId }))
-    expect(batch.results.map(({ index, messageId }) => ({ index, messageId }))).toEqual(ids)
-    const counts = { failed: 0, unknown: 0 }
-    expect(seen).toEqual([500, 1_000, 1_203].map((sent) => ({ done: sent, sent, ...counts })))
-    expect(batch).toMatchObject({ sent: 1_203, ...counts })
+    const results = provider.messages.map(({ messageId, submittedAt: time }, index) => {
+      const submittedAt = new Date(time).toISOString()
+      const sent = { status: 'sent', messageId, submittedAt, rejected: [], error: null }
+      return { index, key: `row-${index}`, to: addressOf(index), ...sent }
+    })
+    expect(batch).toEqual({ sent: 1_203, failed: 0, unknown: 0, results })
+    expect(progress).toEqual([500, 1_000, 1_203].map((sent) => ({ done: sent, sent, failed: 0, unknown: 0 })))
   })
 
   it('comes from any iterable, also with promises of another realm, as in Jest', async () => {
@@ -62,15 +43,12 @@ describe('a batch', () => {
   })
 
   it('sends no call of more than 50 MB, and has no more than 64 MB in flight', async () => {
-    const halves = { textBody: 'a'.repeat(4_950_000), htmlBody: 'b'.repeat(4_950_000) }
     const calls = mail.hold()
-    const large = Array.from({ length: 15 }, () => message(halves))
-    const batch = mail.mailer({ fetch: calls.fetch }).sendEmails(large)
-    for (const count of [5, 10, 15]) {
+    const batch = mail.mailer({ fetch: calls.fetch }).sendEmails(Array(15).fill(large))
+    for (const sent of [5, 10, 15]) {
       await calls.arrived(1)
-      expect(calls.held).toHaveLength(1)
       await calls.answer(1)
-      await expect.poll(() => provider.messages.length).toBe(count)
+      await expect.poll(() => provider.messages.length).toBe(sent)
     }
     expect((await batch).sent).toBe(15)
   })
@@ -78,104 +56,101 @@ describe('a batch', () => {
 
 describe('an answer to a batch', () => {
   const change = (item: object | undefined, fields: object) => ({ ...item, ...fields })
+  const stranger = { To: `${addressOf(1)}, x@y.z` }
+  const note = 'x'.repeat(20_000)
   it.each<[string, (items: object[]) => unknown, string]>([
     ['with an unreadable item', (items) => items.with(1, { hello: 'world' }), '1 sent,1 unknown,3 sent'],
     ['that is too short', (items) => items.slice(1), '5 unknown'],
     ['that is too long', (items) => [...items, change(items[0], { MessageID: 'x' })], '5 unknown'],
-    [
-      'about a stranger, too,',
-      (items) => items.with(1, change(items[1], { To: `${addressOf(1)}, x@y.z` })),
-      '5 unknown',
-    ],
+    ['about a stranger, too,', (items) => items.with(1, change(items[1], stranger)), '5 unknown'],
     ['of a mock that has one id', (items) => items.map(() => ({ MessageID: 'id' })), '5 sent'],
     ['that is no list', ([item]) => item, '5 unknown'],
-    [
-      'that is much longer than the messages explain',
-      (items) => items.map((item) => change(item, { note: 'x'.repeat(20_000) })),
-      '5 unknown',
-    ],
+    ['much longer than its messages', (items) => items.map((item) => change(item, { note })), '5 unknown'],
   ])('%s means what it certainly says', async (_, answer, expected) => {
     const given = messages(5).map((each, at) => ({ ...each, to: `Ann <A${at}@Example.org>`, cc: 'b@b.co' }))
     const changing: typeof fetch = async (input, init) =>
       Response.json(answer(await (await fetch(input, init)).json()))
-    expect(runs((await mail.mailer({ fetch: changing }).sendEmails(given)).results)).toBe(expected)
+    const { fates } = await endOf(mail.mailer({ fetch: changing }).sendEmails(given))
+    expect(fates).toBe(expected)
   })
 })
 
 describe('a batch that ends early', () => {
   const broken = new Error('the database is gone')
-  const twice = ({ done }: { done: number }) => {
+  const onProgress = async ({ done }: { done: number }) => {
     if (done >= 1_000) throw broken
   }
 
   it.each([
-    ['source', () => mail.mailer().sendEmails(source(5_600, broken).messages)],
-    ['onProgress', () => mail.mailer().sendEmails(messages(3_000), { onProgress: async (at) => twice(at) })],
+    ['source', () => mail.mailer().sendEmails(source(5_600, broken))],
+    ['onProgress', () => mail.mailer().sendEmails(messages(3_000), { onProgress })],
   ])('throws what its %s throws, with the result of each mail that left', async (_, send) => {
-    const { error, results } = await failing(send())
-    expect(error).toBe(broken)
+    const { error, results } = await endOf(send())
     const sent = results.filter(({ status }) => status === 'sent')
-    expect(sent).toHaveLength(provider.messages.length)
+    expect([error, sent.length]).toEqual([broken, provider.messages.length])
     expect(sent.length).toBeGreaterThan(2)
     expect(JSON.stringify(error)).not.toContain('@')
   })
 
   it('throws why nothing was sent at all', async () => {
-    const { error, results } = await failing(
-      mail.mailer({ apiToken: 'another' }).sendEmails(messages(10_000)),
-    )
-    expect(error).toMatchObject({ code: 'credentials_rejected', retryable: false, effect: 'none' })
-    expect([runs(results), requests.length]).toEqual(['10000 failed', 1])
+    const rejected = { code: 'credentials_rejected', retryable: false, effect: 'none' }
+    const refused = await endOf(mail.mailer({ apiToken: 'another' }).sendEmails(messages(10_000)))
+    expect([refused, requests.length]).toMatchObject([{ error: rejected, fates: '10000 failed' }, 1])
     const cause = new Error('the user left')
     const unread = { [Symbol.iterator]: () => ({ next: () => expect.fail('read') }) }
-    const ended = mail.mailer().sendEmails(unread, { signal: AbortSignal.abort(cause) })
-    expect(await failureOf(ended)).toMatchObject({ code: 'aborted', cause, effect: 'none' })
-  })
-
-  it('by a refused token in the middle fails the rest of a list, and makes no other call', async () => {
-    provider.faults.add({ skip: 2, times: 100, ...noToken })
-    const { results } = await mail.mailer({ concurrency: 1 }).sendEmails(messages(5_000))
-    expect([runs(results), requests.length]).toEqual(['1000 sent,4000 failed', 3])
+    const { error } = await endOf(mail.mailer().sendEmails(unread, { signal: AbortSignal.abort(cause) }))
+    expect(error).toMatchObject({ code: 'aborted', cause, effect: 'none' })
   })
 
   it.each([() => expect.fail('closed'), () => new Promise(() => {})])(
     'by a refused token in the middle of an endless source says that mails have left: %s',
     async (close) => {
-      provider.faults.add({ skip: 2, times: 100, ...noToken })
-      const { messages } = source()
-      const endless = { [Symbol.asyncIterator]: () => ({ next: () => messages.next(), return: close }) }
-      const { sendEmails } = mail.mailer({ concurrency: 1 })
-      const { error, results } = await failing(Reflect.apply(sendEmails, undefined, [endless]))
+      provider.faults.add({ skip: 2, times: 100, status: 401 })
+      const given = source()
+      const endless = { [Symbol.asyncIterator]: () => ({ next: () => given.next(), return: close }) }
+      const { error, fates } = await endOf(Reflect.apply(mail.serial().sendEmails, undefined, [endless]))
       expect(error).toMatchObject({ code: 'credentials_rejected', effect: 'unknown', retryable: false })
       expect([isMailError(error), requests.length]).toEqual([true, 3])
-      expect(runs(results)).toMatch(/^1000 sent,/)
+      expect(fates).toMatch(/^1000 sent,/)
     },
   )
 
   it('has a result for a message that was read and did not fit into the last call', async () => {
     const stop = new AbortController()
     mail.atRequest(1, () => stop.abort())
-    const halves = { textBody: 'a'.repeat(4_950_000), htmlBody: 'b'.repeat(4_950_000) }
-    const large = Array.from({ length: 6 }, () => message(halves))
-    const { results } = await failing(mail.mailer().sendEmails(large.values(), { stop: stop.signal }))
-    expect(runs(results)).toBe('5 sent,1 failed')
+    const given = Array(6).fill(large).values()
+    const { fates } = await endOf(mail.mailer().sendEmails(given, { stop: stop.signal }))
+    expect(fates).toBe('5 sent,1 failed')
   })
 
   it('by its signal separates the messages in flight from those not begun', async () => {
     provider.faults.add({ skip: 1, hang: 'after' })
     const controller = new AbortController()
     mail.atRequest(2, () => controller.abort())
-    const { signal } = controller
-    const { results } = await mail.mailer({ concurrency: 1 }).sendEmails(messages(1_203), { signal })
-    expect(runs(results)).toBe('500 sent,500 unknown,203 failed')
-    expect(results[1_000]?.error).toMatchObject({ code: 'aborted', retryable: true })
+    const { fates, last } = await endOf(
+      mail.serial().sendEmails(messages(1_203), { signal: controller.signal }),
+    )
+    expect([fates, last]).toMatchObject([
+      '500 sent,500 unknown,203 failed',
+      { code: 'aborted', retryable: true },
+    ])
   })
 })
 
 describe('a stream', () => {
   it('reads no further than it sends, and closes its source when its reader stops', async () => {
-    const { seen, messages } = source()
-    for await (const { index } of mail.mailer({ concurrency: 2 }).streamEmails(messages))
+    const seen = { read: 0, isClosed: false }
+    async function* watched() {
+      try {
+        for await (const each of source()) {
+          seen.read += 1
+          yield each
+        }
+      } finally {
+        seen.isClosed = true
+      }
+    }
+    for await (const { index } of mail.mailer({ concurrency: 2 }).streamEmails(watched()))
       if (index === 1) break
     // Two calls of 500, and the message that showed the second to be full.
     expect([seen.read <= 1_001, seen.isClosed]).toEqual([true, true])
@@ -196,27 +171,28 @@ describe('a stream', () => {
   })
 
   it('throws the error of its source, or why it ended, after the results before it', async () => {
-    const stream = mail.mailer({ concurrency: 1 }).streamEmails(source(1_001, new Error('gone')).messages)
+    const stream = mail.serial().streamEmails(source(1_001, new Error('gone')))
     for (let count = 0; count < 500; count += 1) expect((await stream.next()).value.status).toBe('sent')
     await expect(collect(stream)).rejects.toThrow('gone')
     provider.faults.add({ cut: 'after' }, { path: '/email/batch', status: 401 })
-    const ended = failureOf(collect(mail.mailer({ concurrency: 1 }).streamEmails(source().messages)))
+    const ended = failureOf(collect(mail.serial().streamEmails(source())))
     expect(await ended).toMatchObject({ code: 'credentials_rejected', effect: 'unknown', retryable: false })
   })
 })
 
 describe('invalid options', () => {
-  it.each([
-    ['timeoutMs', Number.NaN],
-    ['concurrency', 0],
-    ['baseUrl', 'ftp://example.com'],
-    ['headers', { 'bad name': 'x' }],
-    ['headers', new Headers({ 'x-gateway': 'a' })],
-    ['defaults', { tagg: 'shop' }],
-    ['timeout', 5],
-  ])('of createMailer are refused by name: %s %s', (name, value) => {
-    const words = name === 'timeout' ? 'is no option' : 'must be'
-    expect(() => mail.mailer({ [name]: value })).toThrow(`options.${name} ${words}`)
+  it('of createMailer are refused by name', () => {
+    const invalid: object = {
+      ...{ fromEmail: 'Shop', baseUrl: 'ftp://example.com', timeoutMs: Number.NaN, concurrency: 0 },
+      ...{ headers: { 'bad name': 'x' }, defaults: { tagg: 'shop' }, timeout: 5 },
+    }
+    const faultOf = (name: string) =>
+      name === 'timeout' ? 'is no option' : expect.stringMatching(/^must be/)
+    const errors = Object.keys(invalid).map((name) => ({ path: `options.${name}`, message: faultOf(name) }))
+    expect(() => mail.mailer({ ...invalid })).toThrow(
+      expect.objectContaining({ code: 'invalid_arguments', errors }),
+    )
+    expect(() => mail.mailer(Object({ headers: new Headers() }))).toThrow('options.headers')
   })
 
   it('of a call are refused by name, as is no object', async () => {

@@ -1,10 +1,12 @@
 import { expect, it } from 'vitest'
-import type { MailerOptions, Message } from '../src/index.ts'
-import { failureOf, message, runMailProvider } from './support.ts'
+import type { Attachment, MailerOptions, Message } from '../src/index.ts'
+import { addressOf, endOf, failureOf, message, runMailProvider } from './support.ts'
 
 const mail = runMailProvider()
 const { provider, requests } = mail
-const sent = () => JSON.parse(requests[0]?.text ?? '')
+const texts = (each: Message['headers']) => ({ headers: each, metadata: each })
+const file = (content: Attachment['content'], fields: object = {}) =>
+  Object.assign({ name: 'a.dat', content, contentType: 'a/b' }, fields)
 
 const defaults = {
   ...{ tag: 'shop', replyTo: { name: 'Help', address: 'help@example.com' }, trackOpens: true },
@@ -16,44 +18,38 @@ const filled = {
   Headers: Object.entries(defaults.headers).map(([Name, Value]) => ({ Name, Value })),
   Metadata: defaults.metadata,
 }
-const own = { tag: 'order', replyTo: 'sales@example.com', trackOpens: false, trackLinks: 'None' }
+const own = {
+  ...{ tag: 'order', replyTo: 'sales@example.com', trackOpens: false, trackLinks: 'None' },
+  ...texts({ 'x-shop': 'music' }),
+}
 const merged = {
   ...{ Tag: 'order', ReplyTo: 'sales@example.com', TrackOpens: false, TrackLinks: 'None' },
   Headers: [{ Name: 'x-shop', Value: 'music' }, filled.Headers[1]],
   Metadata: { 'x-shop': 'music', region: 'eu' },
 }
-const texts = (each: Message['headers']) => ({ headers: each, metadata: each })
 const numbered = { Headers: [{ Name: 'x-order', Value: '7' }], Metadata: { 'x-order': '7' } }
 const named = ['from', 'cc', 'bcc', 'replyTo', 'tag', 'messageStream', 'trackLinks', 'attachments']
 const absent = (value: unknown, ...more: string[]) =>
   Object.fromEntries([...named, ...more].map((name) => [name, value]))
+const bodies = ['htmlBody', 'body', 'key']
 
 it.each<[string, object, object, Partial<MailerOptions>?]>([
   ['the stream of the mailer', {}, { MessageStream: 'broadcast' }, { messageStream: 'broadcast' }],
   ['a single quote mark', { to: 'Ada "1 <a@b.co>' }, { To: String.raw`"Ada \"1" <a@b.co>` }],
   ['the defaults of the mailer', {}, filled, { defaults }],
-  [
-    'its own fields, and texts merged by name',
-    { ...own, ...texts({ 'x-shop': 'music' }) },
-    merged,
-    { defaults },
-  ],
+  ['its own fields, and texts merged by name', own, merged, { defaults }],
   ['Headers', texts(new Headers({ 'x-order': '7' })), numbered],
   ['a Map', texts(new Map([['x-order', 7]])), numbered],
   ['the provider’s list', texts([{ Name: 'x-order', Value: 7 }]), numbered],
   ['numbers and null by name', texts({ 'x-order': 7, 'x-none': null }), numbered],
-  ['null fields', absent(null, 'htmlBody', 'body', 'key', 'headers', 'metadata'), filled, { defaults }],
-  [
-    'empty fields',
-    { ...absent('', 'htmlBody', 'body', 'key'), ...texts({ 'X-A': '' }) },
-    filled,
-    { defaults },
-  ],
+  ['null fields', absent(null, ...bodies, 'headers', 'metadata'), filled, { defaults }],
+  ['empty fields', { ...absent('', ...bodies), ...texts({ 'X-A': '' }) }, filled, { defaults }],
   ['empty lists', absent([]), filled, { defaults }],
 ])('sends a message with %s', async (_, fields, expected, options) => {
   await mail.mailer(options).sendEmail(Object.assign(message(), fields))
   const head = { From: 'Shop <shop@example.com>', To: 'ann@example.org', Subject: 'Hello' }
-  expect(sent()).toEqual({ ...head, TextBody: 'Hi Ann', MessageStream: 'outbound', ...expected })
+  const wire = { ...head, TextBody: 'Hi Ann', MessageStream: 'outbound', ...expected }
+  expect(JSON.parse(requests[0]?.text ?? '')).toEqual(wire)
 })
 
 it('sends the headers that mailers set themselves, and does not change the message', async () => {
@@ -62,6 +58,35 @@ it('sends the headers that mailers set themselves, and does not change the messa
   const headers = Object.freeze(Object.fromEntries([...names, ...more].map((name) => [name, '<1@b.c>'])))
   await mail.mailer().sendEmail(Object.freeze(message({ headers, to: Object.freeze(['ann@example.org']) })))
   expect(provider.messages[0]?.headers.map(({ name }) => name)).toEqual(Object.keys(headers))
+})
+
+it('sends files of every form, and images with the prefix of their id', async () => {
+  const padded = new TextEncoder().encode('[hello]')
+  const contents = [
+    ...['aGVs\r\nbG8=\r\n', Buffer.from('hello'), padded.slice(1, 6).buffer, new Blob(['hello'])],
+    ...[padded.subarray(1, 6), new DataView(padded.buffer, 1, 5), new File(['hello'], 'other.txt')],
+  ]
+  const images = ['logo', 'cid:logo'].map((contentId) => file('aGVsbG8=', { contentId }))
+  const attachments = [...contents.map((content) => file(content)), ...images]
+  await mail.mailer().sendEmail(message({ attachments }))
+  const ids = [...contents.map(() => undefined), 'cid:logo', 'cid:logo']
+  expect(provider.messages[0]?.attachments).toEqual(ids.map((contentId) => file('aGVsbG8=', { contentId })))
+})
+
+it('sends the texts that functions and promises render, in one mail and in a batch', async () => {
+  class Welcome {
+    readonly to = 'ada@example.org'
+    readonly htmlBody = () => '<p>Hi</p>'
+    readonly textBody = async () => 'Hi'
+    get subject() {
+      return 'Welcome'
+    }
+  }
+  const promised = message({ subject: 'Welcome', body: Promise.resolve('<p>Hi</p>'), textBody: 'Hi' })
+  await mail.mailer().sendEmail(new Welcome())
+  await mail.mailer().sendEmails([new Welcome(), promised])
+  const rendered = { subject: 'Welcome', htmlBody: '<p>Hi</p>', textBody: 'Hi' }
+  expect(provider.messages).toMatchObject([rendered, rendered, rendered])
 })
 
 it('sends the provider’s own token header only to the provider, and trims the token', async () => {
@@ -80,72 +105,148 @@ it('sends the provider’s own token header only to the provider, and trims the 
   ])
 })
 
-const many = Array.from({ length: 49 }, (_, index) => `a${index}@example.org`)
+const recipients = Array.from({ length: 49 }, (_, index) => addressOf(index))
 const circle: Record<string, unknown> = {}
 circle.self = circle
+const reason = new TypeError('secret-words')
 const fail = () => {
-  throw new TypeError('secret-words')
+  throw reason
 }
 const throwing = new Proxy({}, { get: fail, ownKeys: fail })
-type Row = [what: string, fields: object, paths: string[]]
+type Row = [what: string, fields: object, ...faults: string[]]
 
 const controls = ['\r\nBcc: e@b.co', '\u0000', '\u0085', '\u009b', '\u2028', '\u2029'].map((text): Row => {
   const lines = { subject: `a${text}`, tag: `a${text}`, messageStream: `a${text}` }
   const byName = { headers: { 'X-A': text, [text]: '7' }, metadata: { order: text, [text]: '7' } }
-  const attachments = [{ name: text, content: 'SGk=', contentType: 'a/b' }]
+  const fields = {
+    ...lines,
+    ...byName,
+    to: { name: text, address: 'a@b.co' },
+    attachments: [file('SGk=', { name: text })],
+  }
   const places = ['to', ...Object.keys(lines), 'headers.X-A', 'headers', 'metadata.order', 'metadata']
-  const fields = { ...lines, ...byName, to: { name: text, address: 'a@b.co' }, attachments }
-  return [`the control character ${JSON.stringify(text)}`, fields, [...places, 'attachments[0].name']]
+  return [`the control character ${JSON.stringify(text)}`, fields, ...places, 'attachments[0].name']
 })
 const reserved = [
   ...['BCC', 'Cc', 'To', 'From', 'Sender', 'Reply-To', 'Subject', 'Date', 'MIME-Version', 'Content-Type'],
   ...['content-id', 'Return-Path', 'Received-SPF', 'Apparently-To', 'Delivered-To', 'X-Original-To'],
   ...['X-Envelope-From', 'DKIM-Signature', 'Authentication-Results', 'ARC-Seal', 'Resent-Bcc'],
 ]
+const addresses = {
+  'žofie@example.org': 'is invalid: the provider accepts only ASCII before the @',
+  'a@bücher.example':
+    'is invalid: the provider accepts only ASCII. Write a domain in other letters as punycode',
+  'a@b%C3%BCcher.example': 'is invalid: expected one address',
+  'a@example..org': 'is invalid: expected one address',
+  'a@-example.org': 'is invalid: expected one address',
+  'Ada <a@example.org> <b@example.org>': 'is invalid: expected one address',
+  'Ann <a@b.c>, Dan <d@e.f>': 'has several addresses',
+  'a@b.c; Dan <d@e.f>': 'is invalid: expected one address',
+}
+const files: [content: unknown, fields: object, fault: string][] = [
+  [7, {}, 'content must be a Blob'],
+  [' \n', {}, 'content must be a Blob'],
+  [new Blob([]), {}, 'content must be a Blob'],
+  ['Hello Ada!', {}, 'content is not base64'],
+  ['aGVsbG8', {}, 'content is not base64'],
+  ['aGVs_G8=', {}, 'content is not base64'],
+  ['aG=sbG8=', {}, 'content is not base64'],
+  [`${'A'.repeat(9_000_000)}%`, {}, 'content is not base64'],
+  ['aGVs', { name: '' }, 'name is required'],
+  ['aGVs', { contentType: 7 }, 'contentType must be text'],
+  ['aGVs', { ContentID: 'logo' }, 'ContentID is no field of an attachment: the nearest is contentId'],
+  ['aGVs', { contentId: 'my logo' }, 'contentId is invalid'],
+]
+const nearest = { html: 'htmlBody', htmlBdy: 'htmlBody', reply_to: 'replyTo', stream: 'messageStream' }
 
 it.each<Row>([
-  ['no recipient, subject and body', { to: [], subject: '', textBody: '' }, ['to', 'subject', 'htmlBody']],
-  ['a name without an address', { to: '', bcc: 'Ann <>', from: 'Shop' }, ['to', 'bcc', 'from']],
-  ['two HTML bodies', { body: '<p>a</p>', htmlBody: '<p>b</p>' }, ['body']],
-  ['51 recipients', { to: many, cc: 'b@example.org', bcc: 'c@example.org' }, ['to']],
-  ['more than 10 MB', { textBody: 'secret-words'.repeat(900_000) }, ['']],
+  ['no recipient, subject and body', { to: [], subject: '', textBody: '' }, 'to', 'subject', 'htmlBody'],
+  ['a name without an address', { to: '', bcc: 'Ann <>', from: 'Shop' }, 'to', 'bcc', 'from'],
+  ['two HTML bodies', { body: '<p>a</p>', htmlBody: '<p>b</p>' }, 'body is an alias'],
+  ['51 recipients', { to: recipients, cc: 'b@example.org', bcc: 'c@example.org' }, 'to may have 50'],
+  ['more than 10 MB', { textBody: 'secret-words'.repeat(900_000) }, ' it is larger than 10 MB'],
   ...controls,
   [
     'reserved headers',
     texts(reserved.map((Name) => ({ Name, Value: 'x' }))),
-    reserved.map((name) => `headers.${name}`),
+    ...reserved.map((name) => `headers.${name}`),
   ],
-  ['a header twice', { headers: { 'X-Order': 'a', 'x-order': 'b' } }, ['headers.x-order']],
-  ['an endless name', { to: `${'‹'.repeat(999)} <ann@example.org>` }, ['to']],
+  ['a header twice', { headers: { 'X-Order': 'a', 'x-order': 'b' } }, 'headers.x-order'],
+  ['an endless name', { to: `${'‹'.repeat(999)} <ann@example.org>` }, 'to is invalid: its name'],
+  [
+    'addresses that are none',
+    { to: Object.keys(addresses) },
+    ...Object.values(addresses).map((fault, at) => `to[${at}] ${fault}`),
+  ],
+  [
+    'unknown fields',
+    { ...nearest, quux: 'secret-words' },
+    ...Object.entries(nearest).map(
+      ([name, field]) => `${name} is no field of a message: the nearest is ${field}`,
+    ),
+    'quux is no field of a message',
+  ],
   // Callers without types send anything.
-  ['addresses that are none', { to: [7, { email: 'a@b.co' }], from: ['a@b.c'] }, ['to[0]', 'to[1]', 'from']],
   [
-    'lines and bodies of other types',
-    { subject: 7, tag: ['a'], textBody: {} },
-    ['subject', 'tag', 'textBody'],
+    'addresses of other types',
+    { to: [7, { email: 'a@b.co' }], cc: { address: 'a@example.org', nme: 'A' }, from: ['a@b.c'] },
+    ...['to[0]', 'to[1]', 'cc has a field that no address has', 'from'],
   ],
   [
-    'values of wrong types',
-    { trackOpens: 'yes', trackLinks: 'All', key: true },
-    ['trackOpens', 'trackLinks', 'key'],
+    'values of other types',
+    { subject: 7, tag: ['a'], trackOpens: 'yes', trackLinks: 'All', textBody: {}, key: true },
+    ...['subject', 'tag', 'trackOpens', 'trackLinks', 'textBody', 'key'],
   ],
-  ['numbers that are none', { metadata: { n: Number.NaN }, key: 0 / 0 }, ['metadata.n', 'key']],
-  ['headers that are texts', { headers: ['X-A: b'], metadata: { order: 7n } }, ['headers', 'metadata.order']],
-  ['a circle in metadata', { metadata: circle }, ['metadata.self']],
-  ['an address with an unknown field', { cc: { address: 'a@example.org', nme: 'A' } }, ['cc']],
-  ['files that are texts', { attachments: 'a.txt' }, ['attachments']],
-  ['a file that is a text', { attachments: ['a.txt'] }, ['attachments[0]']],
-  ['a file that throws', { attachments: [throwing] }, ['attachments[0]']],
-  ['metadata that throws', { metadata: throwing }, ['']],
-  ['a getter that throws', Object.defineProperty({}, 'subject', { get: fail }), ['']],
-])('does not send a message with %s, and names only the place', async (_, fields, paths) => {
+  [
+    'texts of other types',
+    { headers: ['X-A: b'], metadata: { order: 7n, n: Number.NaN, ...circle }, key: 0 / 0 },
+    ...['headers', 'metadata.order', 'metadata.n', 'metadata.self', 'key'],
+  ],
+  [
+    'faulty files',
+    { attachments: files.map(([content, fields]) => Object.assign(file(''), { content }, fields)) },
+    ...files.map(([, , fault], at) => `attachments[${at}].${fault}`),
+  ],
+  ['files that are texts', { attachments: 'a.txt' }, 'attachments must be a list'],
+  ['a file that is a text', { attachments: ['a.txt'] }, 'attachments[0] must be an object'],
+  ['a file that throws', { attachments: [throwing] }, 'attachments[0]'],
+  ['metadata that throws', { metadata: throwing }, ''],
+  ['a getter that throws', Object.defineProperty({}, 'subject', { get: fail }), ''],
+])('does not send a message with %s, and names only the place', async (_, fields, ...faults) => {
   const whole = Object.defineProperties(message(), Object.getOwnPropertyDescriptors(fields))
   const error = await failureOf(mail.mailer().sendEmail(whole))
   expect(error).toMatchObject({ code: 'invalid_arguments', retryable: false, effect: 'none' })
-  expect(error.errors?.map(({ path }) => path)).toEqual(paths)
-  expect(error.message).toContain(paths[0])
+  const expected = faults.map((fault) => {
+    const [path, ...words] = fault.split(' ')
+    return { path, message: expect.stringContaining(words.join(' ')) }
+  })
+  expect(error.errors).toEqual(expected)
   expect(error.message + JSON.stringify(error.errors)).not.toMatch(/example\.|secret-words|Bcc:|[\r\n]/)
   expect(requests).toEqual([])
+})
+
+it.each<[string, object, object]>([
+  ['throws', { htmlBody: fail }, { errors: [{ path: 'htmlBody' }], cause: reason }],
+  ['rejects after another threw', { htmlBody: async () => fail(), textBody: fail }, { cause: reason }],
+  ['is no text', { htmlBody: () => ({}) }, { errors: [{ path: 'htmlBody', message: 'must be text' }] }],
+  ['stands beside an unknown field', { htmlBody: () => 'Hi', html: 'Hi' }, { errors: [{ path: 'html' }] }],
+])('refuses a message whose template %s, and fails it alone in a batch', async (_, fields, expected) => {
+  const given = Object.assign(message(), fields)
+  const error = await failureOf(mail.mailer().sendEmail(given))
+  expect(error).toMatchObject({ code: 'invalid_arguments', ...expected })
+  expect(error.message).not.toContain('secret-words')
+  const { fates } = await endOf(mail.mailer().sendEmails([message(), given, message()]))
+  expect(fates).toBe('1 sent,1 failed,1 sent')
+})
+
+it('does not wait for a template beyond the signal of its call', async () => {
+  const leave = new AbortController()
+  const htmlBody = () => {
+    leave.abort(reason)
+    return new Promise<string>(() => {})
+  }
+  const sending = mail.mailer().sendEmail(message({ htmlBody }), { signal: leave.signal })
+  expect(await failureOf(sending)).toMatchObject({ code: 'aborted', effect: 'none', cause: reason })
 })
 
 it('refuses what is no message', async () => {
@@ -155,42 +256,35 @@ it('refuses what is no message', async () => {
   }
 })
 
-it('is not made with an invalid token or sender, and does not send without a sender', async () => {
+it('is not made with an invalid token, and does not send without a sender', async () => {
   const refusal = { code: 'missing_credentials', retryable: false, effect: 'none' }
   for (const apiToken of ['', ' ', 'a\nb', 'tökén'])
     expect(() => mail.mailer({ apiToken })).toThrow(expect.objectContaining(refusal))
-  const errors = [{ path: 'options.fromEmail', message: expect.stringContaining('must be one address') }]
-  expect(() => mail.mailer({ fromEmail: 'Shop' })).toThrow(expect.objectContaining({ errors }))
   const error = await failureOf(mail.mailer({ fromEmail: '' }).sendEmail(message()))
   expect(error.errors).toMatchObject([{ path: 'from', message: expect.stringContaining('no fromEmail') }])
 })
 
 it('sends to 50 recipients 10 MB, and refuses one more byte', async () => {
   const limit = 10 * 1024 * 1024
-  const recipients = { to: many.slice(1), cc: 'b@example.org', bcc: 'c@example.org' }
-  await mail.mailer().sendEmail(message({ ...recipients, textBody: 'a', htmlBody: 'a' }))
+  const all = { to: recipients.slice(1), cc: 'b@example.org', bcc: 'c@example.org' }
+  await mail.mailer().sendEmail(message({ ...all, textBody: 'a', htmlBody: 'a' }))
   const overhead = (requests[0]?.text.length ?? 0) - 2
   const half = 'a'.repeat(limit / 2)
-  const largest = message({ ...recipients, textBody: half, htmlBody: half.slice(overhead) })
+  const largest = message({ ...all, textBody: half, htmlBody: half.slice(overhead) })
   await mail.mailer().sendEmail(largest)
   expect(requests[1]?.text).toHaveLength(limit)
   const error = await failureOf(mail.mailer().sendEmail({ ...largest, subject: `${largest.subject}!` }))
   expect([error.code, requests.length]).toEqual(['invalid_arguments', 2])
 })
 
-const one = 'expected one address'
-it.each([
-  ['žofie@example.org', 'only ASCII before the @'],
-  ['a@bücher.example', 'punycode'],
-  ['a@b%C3%BCcher.example', one],
-  ['a@example..org', one],
-  ['a@-example.org', one],
-  ['Ada <a@example.org> <b@example.org>', one],
-  ['Ann <a@b.c>, Dan <d@e.f>', 'has several addresses'],
-  ['a@b.c; Dan <d@e.f>', one],
-])('refuses the address %s, and says why', async (to, reason) => {
-  const { errors } = await failureOf(mail.mailer().sendEmail(message({ to })))
-  expect(errors).toEqual([{ path: 'to', message: expect.stringContaining(reason) }])
+it('refuses files of more than 10 MB together, whatever their form', async () => {
+  const bytes = new Uint8Array(2_000_000)
+  const three = [bytes, Buffer.from(bytes).toString('base64'), bytes].map((content) => file(content))
+  await mail.mailer().sendEmail(message({ attachments: three }))
+  const { errors } = await failureOf(
+    mail.mailer().sendEmail(message({ attachments: [...three, file(bytes)] })),
+  )
+  expect(errors).toEqual([{ path: '', message: expect.stringContaining('10 MB') }])
 })
 
 const faulty = Object.fromEntries(Array.from({ length: 2_000 }, (_, at) => [`X-${at}`, '\n']))
@@ -205,18 +299,6 @@ it.each<[string, Partial<Message>]>([
   expect([code, JSON.stringify([text, errors]).length < 5_000]).toEqual(['invalid_arguments', true])
 })
 
-it('refuses fields that no message has, and names the nearest', async () => {
-  const nearest = { html: 'htmlBody', htmlBdy: 'htmlBody', reply_to: 'replyTo', stream: 'messageStream' }
-  const given = { ...message(), ...nearest, quux: 'secret-words' }
-  const words = Object.entries(nearest).map(([path, field]) => [path, `: the nearest is ${field}`])
-  const faults = [...words, ['quux', '']].map(([path, hint]) => ({
-    path,
-    message: `is no field of a message${hint}`,
-  }))
-  const { code, errors } = await failureOf(mail.mailer().sendEmail(given))
-  expect([code, errors]).toEqual(['invalid_arguments', faults])
-})
-
 it('returns the id of the mail, its recipients, and the time in UTC', async () => {
   const result = await mail.mailer().sendEmail(message({ to: ['Ann <ann@example.org>', 'bob@example.org'] }))
   const { messageId, submittedAt = '' } = provider.messages[0] ?? {}
@@ -229,9 +311,9 @@ it('returns the id of the mail, its recipients, and the time in UTC', async () =
 })
 
 it('names the recipients that the provider left out, as its words say', async () => {
-  const left = ['Gone@example.org', 'left@example.org']
+  const rejected = ['Gone@example.org', 'left@example.org']
   const Message = 'Message OK, but will not deliver to: <GONE@Example.org>; Left@example.org.'
   provider.faults.add({ status: 200, body: { ErrorCode: 0, MessageID: 'id-1', Message } })
-  const result = await mail.mailer().sendEmail(message({ to: ['ann@example.org', ...left] }))
-  expect(result).toMatchObject({ rejected: left })
+  const result = await mail.mailer().sendEmail(message({ to: ['ann@example.org', ...rejected] }))
+  expect(result).toMatchObject({ rejected })
 })

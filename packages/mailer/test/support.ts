@@ -1,7 +1,7 @@
 import { serve } from '@org/core/testing'
 import { expect, onTestFinished, vi } from 'vitest'
 import { runProvider } from '../../core/test/provider.ts'
-import { createMailer, type MailerOptions, type Message } from '../src/index.ts'
+import { createMailer, type MailerOptions, type Message, type MessageResult } from '../src/index.ts'
 import { createMailProvider } from '../src/testing/index.ts'
 
 export { failureOf } from '../../core/test/provider.ts'
@@ -13,6 +13,14 @@ const MOST_TURNS = 20_000
 export function runMailProvider() {
   const provider = createMailProvider()
   const { wait, origin, ...run } = runProvider(provider, ({ pathname }) => pathname)
+  const mailer = (options?: Partial<MailerOptions>) =>
+    createMailer({
+      apiToken: 'server-token',
+      fromEmail: 'Shop <shop@example.com>',
+      baseUrl: origin(),
+      wait,
+      ...options,
+    })
   return {
     provider,
     ...run,
@@ -20,14 +28,9 @@ export function runMailProvider() {
     get url() {
       return origin()
     },
-    mailer: (options?: Partial<MailerOptions>) =>
-      createMailer({
-        apiToken: 'server-token',
-        fromEmail: 'Shop <shop@example.com>',
-        baseUrl: origin(),
-        wait,
-        ...options,
-      }),
+    mailer,
+    /** A mailer that makes one call of a batch at a time. */
+    serial: (options?: Partial<MailerOptions>) => mailer({ concurrency: 1, ...options }),
     /** A `fetch` that holds each call until the test answers it. */
     hold() {
       const held: ((response?: Response) => void)[] = []
@@ -36,21 +39,22 @@ export function runMailProvider() {
         held.push(resolve)
         return (await promise) ?? provider.fetch(input, init)
       }
-      /** Waits for as many calls, and for those that must not come. */
-      async function arrived(count: number): Promise<void> {
-        for (let looks = 0; held.length < count; looks += 1) {
-          if (looks > MOST_TURNS) expect.fail(`${held.length} calls came instead of ${count}.`)
-          await idle()
-        }
+      async function wait(count: number): Promise<void> {
+        for (let looks = 0; held.length < count && looks < MOST_TURNS; looks += 1) await idle()
+        // For those that must not come.
         await idle()
       }
       return {
         fetch,
-        held,
-        arrived,
+        /** Waits until so many calls are held, and no more. */
+        async arrived(count: number): Promise<void> {
+          await wait(count)
+          expect(held).toHaveLength(count)
+        },
         /** Answers as many calls, by default as the provider does. */
         async answer(count: number, toResponse: () => Response | undefined = () => undefined) {
-          await arrived(count)
+          await wait(count)
+          if (held.length < count) expect.fail(`${held.length} calls came instead of ${count}.`)
           for (const answer of held.splice(0, count)) answer(toResponse())
           await idle()
         },
@@ -71,11 +75,21 @@ export function messages(count: number): Message[] {
   return Array.from({ length: count }, (_, index) => message({ to: addressOf(index), key: `row-${index}` }))
 }
 
-/** The statuses of results, run by run: `500 sent,1 unknown`. */
-export function runs(results: readonly { status: string }[]): string {
-  const statuses = results.map(({ status }) => status)
-  const starts = [...statuses.keys()].filter((at) => statuses[at] !== statuses[at - 1])
-  return starts.map((start, at) => `${(starts[at + 1] ?? statuses.length) - start} ${statuses[start]}`).join()
+/** What a batch comes to: the error that it throws, its results, and their statuses, run by run: `500 sent,1 unknown`. */
+export async function endOf(batch: Promise<{ results: readonly MessageResult[] }>) {
+  let results: readonly MessageResult[] = []
+  let error: unknown
+  try {
+    results = (await batch).results
+  } catch (reason) {
+    error = reason
+    results = Object(reason).results ?? []
+  }
+  const starts = [...results.keys()].filter((at) => results[at]?.status !== results[at - 1]?.status)
+  const fates = starts.map(
+    (start, at) => `${(starts[at + 1] ?? results.length) - start} ${results[start]?.status}`,
+  )
+  return { error, results, fates: fates.join(), last: results.at(-1)?.error }
 }
 
 /** A URL on which nothing listens. */
