@@ -27,6 +27,7 @@ const batchRules: Rules = {
   // Those of the host.
   gate: 'an object',
   parse: 'a function',
+  rest: 'an object',
 }
 
 const LONGEST_OUTAGE_MS = 60_000

@@ -3,13 +3,19 @@
  *
  * @module
  */
-import { type HandlerContext, type Handlers, IntegrationError, isIntegrationError } from '@org/core'
+import type { HandlerContext, Handlers } from '@org/core'
 import { parseArguments } from '@org/core/authoring'
 import { connect, createRefusingClient, type HostSettings } from './connection.ts'
 import { createJournal } from './delivery-journal.ts'
 import { hasControlCharacter } from './headers.ts'
 import { type mailer, messageArguments } from './integration.ts'
 import { invalidMessage } from './mail-error.ts'
+
+/** How a batch goes on, for those that send events. */
+const REST = {
+  hint: 'Deliver the event again with the same id to send the rest.',
+  stopped: 'shutting_down',
+} as const
 
 /** Makes the mailer’s functions, by name. */
 export function createFunctions(settings: HostSettings) {
@@ -34,10 +40,8 @@ export function createFunctions(settings: HostSettings) {
         return { ...findable(message, context), key }
       }
       const { signal, deadline, gate, stopping } = context
-      const options = { signal, deadline, gate, stop: journal && stopping, journal, parse }
-      return client.sendEmails(messages ?? to, options).catch((error: unknown) => {
-        throw journal ? forDelivery(error, stopping?.aborted) : error
-      })
+      const options = { signal, deadline, gate, stop: journal && stopping, journal, parse, rest: REST }
+      return client.sendEmails(messages ?? to, options)
     },
 
     async getDeliveryStats(filter, context) {
@@ -58,15 +62,6 @@ function findable<Mail extends { metadata?: Record<string, string> | undefined }
   const isFull = 'delivery' in metadata || Object.keys(metadata).length >= METADATA.most
   if (deliveryId === undefined || isFull || hasControlCharacter(deliveryId)) return mail
   return { ...mail, metadata: { ...metadata, delivery: deliveryId.slice(0, METADATA.longest) } }
-}
-
-/** The mailer speaks of a batch and its journal; whoever sends events knows neither. */
-function forDelivery(error: unknown, isStopping = false): unknown {
-  if (!isIntegrationError(error) || !error.hint?.includes('journal')) return error
-  const { code, message, cause, retryAfter, provider } = error
-  const hint = 'Deliver the event again with the same id to send the rest.'
-  const known = isStopping && code === 'overloaded' ? 'shutting_down' : code
-  return new IntegrationError(known, message, { cause, retryAfter, provider, hint })
 }
 
 /** Parses a message when its call is due: a batch has up to 10,000, and an invalid one fails alone. */

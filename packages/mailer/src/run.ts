@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { IntegrationError } from '@org/core/errors'
+import type { ErrorCode, IntegrationError } from '@org/core/errors'
 import type { CallOptions, JsonReader, ProviderClient } from '@org/core/http'
 import type { PlacedMessage } from './batch.ts'
 import type { BatchJournal } from './journal.ts'
@@ -36,8 +36,13 @@ export interface BatchOptions extends CallOptions {
   onProgress?: ((progress: BatchProgress) => unknown) | undefined
 }
 
-/** Options of a host’s batches. `parse` makes a message of an item when its call is due, or throws an `IntegrationError`. */
-export type HostBatchOptions = BatchOptions & { parse?: (item: unknown) => unknown }
+/** Options of a host’s batches. */
+export interface HostBatchOptions extends BatchOptions {
+  /** Makes a message of an item when its call is due, or throws an `IntegrationError`. */
+  parse?: (item: unknown) => unknown
+  /** How a batch goes on whose messages are left, and the code of one that was stopped. */
+  rest?: { hint: string; stopped: ErrorCode }
+}
 
 /** The parts that differ between a host and an SDK. */
 export interface HostOptions {

@@ -16,8 +16,11 @@ import type { BatchRun, CallOutcome } from './run.ts'
 
 /** The memory of a batch that shares none: the bodies of all calls in flight, in bytes. */
 const IN_FLIGHT_BYTES = 64_000_000
-/** The hint for a batch with a journal that is not done. */
-const REST = 'Send the batch again with the same journal: it sends the rest.'
+/** How a batch with a journal that is not done goes on. */
+const REST = {
+  hint: 'Send the batch again with the same journal: it sends the rest.',
+  stopped: 'overloaded',
+} as const
 /** The hint for another batch of which mails have left. */
 const FAILED = 'Send only the messages again whose result is “failed”.'
 
@@ -33,7 +36,7 @@ export async function* sendBatch(
   run: BatchRun,
   kept?: BatchResult,
 ): AsyncGenerator<MessageResult[], void> {
-  const { concurrency, callBytes, journal, onProgress } = run
+  const { concurrency, callBytes, journal, onProgress, stop, rest = REST } = run
   const { memory = createBatchMemory(IN_FLIGHT_BYTES), owner = '' } = run
   const ending = createEnding(run)
   const records = journal && openJournal(journal, ending)
@@ -91,8 +94,9 @@ export async function* sendBatch(
     // The whole batch must not be sent again: mails have left.
     if (!left) return new IntegrationError(code, text, { ...facts, hint: FAILED, effect: 'unknown' })
     const isOurs = code === 'provider_timeout' || code === 'aborted'
-    const rest = { ...facts, hint: REST, retryAfter: retryAfter ?? 1 }
-    return new IntegrationError(isOurs ? 'overloaded' : code, text, rest)
+    const ours = stop?.aborted ? rest.stopped : 'overloaded'
+    const resumable = { ...facts, hint: rest.hint, retryAfter: retryAfter ?? 1 }
+    return new IntegrationError(isOurs ? ours : code, text, resumable)
   }
 
   try {

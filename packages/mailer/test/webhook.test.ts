@@ -16,13 +16,9 @@ function create(inputs: Record<string, unknown> = {}, handler = webhook.handler(
 }
 
 const dedicated = { serverType: 'dedicated', apiToken: 'dedicated-token' }
-const refused = (code: string, path: string) => ({
-  status: 422,
-  body: { code, retryable: false, errors: [{ path: `deployment.inputs.${path}` }] },
-})
+const own = { fromEmail: 'me@example.com', messageStream: 'broadcast' }
 
 describe('DEPLOYMENT_CREATED', () => {
-  const own = { fromEmail: 'me@example.com', messageStream: 'broadcast' }
   it.each([
     [{ serverType: '', apiToken: null, fromEmail: ' ', baseUrl: '' }, {}],
     [own, own],
@@ -44,46 +40,29 @@ describe('DEPLOYMENT_CREATED', () => {
       },
     }
     const elsewhere = webhook.handler({ shared: undefined, baseUrl: 'http://nowhere.invalid', egress })
-    const fromEmail = 'Me <me@example.com>'
-    const inputs = { ...dedicated, fromEmail, apiToken: ' dedicated-token\n', baseUrl: webhook.url }
-    const outputs = { fromEmail, apiToken: 'dedicated-token', apiUrl: webhook.url, messageStream: 'outbound' }
+    const inputs = { ...dedicated, ...own, apiToken: ' dedicated-token\n', baseUrl: webhook.url }
+    const outputs = { ...own, apiToken: 'dedicated-token', apiUrl: webhook.url }
     expect(await create(inputs, elsewhere)).toMatchObject({ body: { outputs } })
     expect([tokens(), asked]).toEqual([['dedicated-token'], [webhook.url, `${webhook.url}/server`]])
   })
 
   it.each([
     [{ serverType: 'dedicated' }, 'missing_credentials', 'apiToken'],
-    [{ fromEmail: 'nobody' }, 'invalid_inputs', 'fromEmail'],
-    // No server but the host’s own is called unless the host allows it.
+    // No URL but the host’s own is called unless the host allows it.
     [{ ...dedicated, baseUrl: 'http://127.0.0.1:1' }, 'invalid_inputs', 'baseUrl'],
-    [{ ...dedicated, baseUrl: 'https://mail.example.com/?path=' }, 'invalid_inputs', 'baseUrl'],
-  ])('refuses the inputs %j', async (inputs, code, path) => {
-    expect(await create(inputs)).toMatchObject(refused(code, path))
+  ])('refuses the inputs %j', async (inputs, code, name) => {
+    const body = { code, retryable: false, errors: [{ path: `deployment.inputs.${name}` }] }
+    expect(await create(inputs)).toMatchObject({ status: 422, body })
     expect(requests).toEqual([])
   })
 
   it('adds no path to the base URL of the host unless the host allows it', async () => {
     const apiUrl = `${webhook.url}/other`
     const response = await create({ ...dedicated, baseUrl: apiUrl })
-    expect(response).toMatchObject(refused('invalid_inputs', 'baseUrl'))
+    expect(response).toMatchObject({ status: 422, body: { code: 'invalid_inputs' } })
     const outputs = { apiToken: 'dedicated-token', apiUrl, messageStream: 'outbound' }
     await send({ name: 'HEALTH_CHECK', deployment: { id: 'dep_1', outputs } })
     expect(requests).toEqual([])
-  })
-
-  it('sends the value of a variable to no base URL of a deployment that is not listed', async () => {
-    const inputs = { ...dedicated, apiToken: '{{env.TENANT_TOKEN}}', baseUrl: webhook.url }
-    const outputs = { apiToken: 'dedicated-token', apiUrl: webhook.url, messageStream: 'outbound' }
-    const reach = (isListed: boolean) => {
-      const egress: Egress = { refuse: () => undefined, isListed: () => isListed, fetch }
-      const environment = () => ({ value: 'dedicated-token' })
-      const handler = webhook.handler({ environment, baseUrl: 'http://nowhere.invalid', egress })
-      return deliver(handler, { name: 'METRIC_UPDATE', deployment: { id: 'dep_1', inputs, outputs } })
-    }
-    expect(await reach(false)).toMatchObject(refused('invalid_inputs', 'apiToken'))
-    expect(tokens()).toEqual([])
-    expect(await reach(true)).toMatchObject({ status: 200 })
-    expect(tokens()).toEqual(['dedicated-token'])
   })
 
   it('names the variable that a host without a shared server lacks', async () => {
@@ -103,61 +82,86 @@ describe('DEPLOYMENT_CREATED', () => {
     ])
   })
 
-  it('warns if there is no fromEmail, and connects nonetheless', async () => {
+  it('warns if there is no fromEmail, connects nonetheless, and reads the statistics', async () => {
     const handler = webhook.handler({ shared: { apiToken: 'shared-token', fromEmail: '' } })
     provider.settings.server = { DeliveryType: 'Live' }
-    const { status, body } = await create({}, handler)
-    expect([status, body]).toMatchObject([200, { status: 'running' }])
-    expect(body).not.toHaveProperty('outputs.fromEmail')
+    const { body } = await create({}, handler)
+    expect(body).toEqual({ status: 'running', outputs: expect.not.objectContaining({ fromEmail: '' }) })
     expect(warnings()).toEqual([expect.stringContaining('fromEmail')])
-    const stats = { name: 'METRIC_UPDATE', deployment: { id: 'dep_1' } }
-    expect((await deliver(handler, stats)).status).toBe(200)
+    provider.settings.stats = { Sent: 615, Bounced: 64, SpamComplaints: 10 }
+    const metrics = [
+      { name: 'emails_sent', value: 615 },
+      { name: 'emails_bounced', value: 64 },
+      { name: 'bounce_rate', value: 10.407, unit: 'percent' },
+      { name: 'spam_complaints', value: 10 },
+    ]
+    const update = { name: 'METRIC_UPDATE', deployment: { id: 'dep_1' } }
+    expect((await deliver(handler, update)).body).toEqual({ metrics })
   })
 })
 
-it('returns the provider’s totals for a METRIC_UPDATE', async () => {
-  provider.settings.stats = { Sent: 615, Bounced: 64, SpamComplaints: 10 }
-  const metrics = [
-    { name: 'emails_sent', value: 615 },
-    { name: 'emails_bounced', value: 64 },
-    { name: 'bounce_rate', value: 10.407, unit: 'percent' },
-    { name: 'spam_complaints', value: 10 },
-  ]
-  expect((await send({ name: 'METRIC_UPDATE' })).body).toEqual({ metrics })
-})
-
-describe('while the provider is away, the host', () => {
-  const mail = { to: 'ann@example.org', subject: 'Hi', textBody: 'private words' }
-  const page = { path: '/email', status: 502 }
-  const stranger = { path: '/email', status: 200, body: { MessageID: 'm_1', To: 'x@y.z' } }
-  const tooShort = { path: '/email/batch', status: 200, body: [] }
-
+describe('FUNCTION_CALL', () => {
+  const mail = { to: 'ann@example.org', subject: 'Hello', textBody: 'private words' }
+  const sendEmail = { name: 'FUNCTION_CALL', functionCall: { name: 'sendEmail', arguments: mail } }
   it.each([
-    ['a page with 502', page, 'sendEmail', mail],
-    ['an answer about somebody else', stranger, 'sendEmail', mail],
-    ['a list of answers of another length', tooShort, 'sendEmails', { messages: [mail] }],
-  ])('sends no other mail after %s, until a read succeeds', async (_, fault, name, given) => {
-    provider.faults.add(fault, { path: '/server', times: 9, status: 502 })
-    const { body: first } = await call(name, given)
-    const isUnknown = { sendEmail: { code: 'outcome_unknown' }, sendEmails: { result: { unknown: 1 } } }
-    expect(first).toMatchObject(name === 'sendEmail' ? isUnknown.sendEmail : isUnknown.sendEmails)
-    const { status, body, headers } = await call('sendEmail', mail, 'evt_1')
-    expect([status, body]).toMatchObject([502, { code: 'provider_error', retryable: true }])
-    expect(headers.get('retry-after')).toBe('1')
-    expect(requests.filter(({ method }) => method === 'GET')).toHaveLength(1)
+    ['outputs', {}, 'broadcast'],
+    ['inputs', { serverType: 'dedicated', messageStream: '' }, 'outbound'],
+  ])('sends with the %s of the deployment', async (kind, more, messageStream) => {
+    const values = { apiToken: 'dedicated-token', ...own, ...more }
+    if (kind === 'inputs') platform.addDeployment({ id: 'dep_1', inputs: values })
+    const outputs = kind === 'outputs' ? { ...values, apiUrl: webhook.url } : undefined
+    await send({ ...sendEmail, deployment: { id: 'dep_1', outputs } })
+    expect(provider.messages).toMatchObject([{ from: 'me@example.com', messageStream }])
+    expect(tokens()).toEqual(['dedicated-token'])
   })
 
-  it('sends again after a read, and a page of a gateway is no answer to that', async () => {
-    provider.faults.add(page, { path: '/server', skip: 1, status: 200, body: { status: 'up' } })
-    expect((await call('sendEmail', mail)).status).toBe(409)
-    expect((await call('sendEmail', mail)).status).toBe(200)
-    provider.faults.add(page)
+  it('sends the shared token only to its own provider, whatever base URL an event brings', async () => {
+    const { outputs } = platform.addDeployment({ id: 'dep_1' })
+    Object.assign(outputs, { ...own, apiToken: 'shared-token', apiUrl: webhook.url })
+    await send({ ...sendEmail, deployment: { id: 'dep_1', outputs: { apiUrl: 'http://127.0.0.1:9' } } })
+    expect(provider.messages).toHaveLength(1)
+  })
+
+  it('gives each mail the id of its delivery, unless the sender needs the place', async () => {
+    const full = Object.fromEntries(Array.from({ length: 10 }, (_, at) => [`field-${at}`, 'x']))
+    const own = [undefined, { order: '7' }, { delivery: 'mine' }, full]
+    for (const [at, metadata] of own.entries()) await call('send', { ...mail, metadata }, `evt_${at}`)
+    await call('sendEmails', { messages: [mail] }, 'e'.repeat(100))
+    await call('sendBatch', { ...mail, to: ['ann@example.org'] }, 'a\u0085b')
     await call('sendEmail', mail)
-    expect((await call('sendEmail', mail)).body).toMatchObject({ code: 'provider_error' })
+    expect(requests.map(({ text }) => [JSON.parse(text)].flat()[0].Metadata)).toEqual([
+      ...[{ delivery: 'evt_0' }, { order: '7', delivery: 'evt_1' }, { delivery: 'mine' }, full],
+      ...[{ delivery: 'e'.repeat(80) }, undefined, undefined],
+    ])
   })
 
-  it('opens the gate by a 401, and tells that the token is wrong', async () => {
-    provider.faults.add(page)
+  it.each<[name: string, path: string, reason: string, given: object]>([
+    ['sendEmail', 'htmlBody', 'textBody', { to: 'ann@example.org', subject: 'Hello' }],
+    ['sendEmails', 'messages', 'required', {}],
+    ['sendEmails', 'subject', 'required', { to: ['ann@example.org'], textBody: 'Hi' }],
+    ['sendEmails', 'subject', 'beside messages', { messages: [mail], subject: 'Hello' }],
+    ['sendEmails', 'messages', '10,000', { messages: Array(10_001).fill(0) }],
+  ])('refuses %s with a fault in %s as a whole: %s', async (name, path, reason, given) => {
+    const { status, body } = await call(name, given)
+    expect([status, body]).toMatchObject([422, { code: 'invalid_arguments', retryable: false }])
+    expect(body).toHaveProperty('errors[0]', { path, message: expect.stringContaining(reason) })
+    expect(requests).toEqual([])
+  })
+
+  it('sends no mail after one of unknown fate while a read gets no answer, or that of a gateway', async () => {
+    const gateway = { path: '/server', status: 200, body: { status: 'up' } }
+    provider.faults.add({ path: '/email/batch', status: 200, body: [] }, gateway)
+    expect((await call('sendEmails', { messages: [mail] })).body).toMatchObject({ result: { unknown: 1 } })
+    const held = await call('sendEmail', mail)
+    expect(held).toMatchObject({ status: 502, body: { code: 'provider_error', retryable: true } })
+    expect(held.headers.get('retry-after')).toBe('1')
+    expect(requests.map(({ path }) => path)).toEqual(['/email/batch', '/server'])
+  })
+
+  it('sends again after a read, and after a 401, which tells that the token is wrong', async () => {
+    provider.faults.add({ path: '/email', status: 502 })
+    for (const status of [409, 200]) expect((await call('sendEmail', mail)).status).toBe(status)
+    provider.faults.add({ path: '/email', status: 502 })
     await call('sendEmail', mail)
     provider.settings.apiTokens = ['another-token']
     // A webhook has its own status, and not the provider’s.
