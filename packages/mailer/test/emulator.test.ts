@@ -2,18 +2,17 @@ import { beforeEach, expect, it } from 'vitest'
 import { createMailProvider } from '../src/testing/index.ts'
 
 const provider = createMailProvider({ senders: ['Shop@example.com', 'shop.example'] })
-
-const json = { accept: 'application/json', 'content-type': 'application/json' }
-const headers = { ...json, 'x-mailer-server-token': 'server-token' }
 const wire = { From: 'shop@example.com', To: 'ann@example.org', Subject: 'Hello', TextBody: 'Hi' }
 const file = { Name: 'a.txt', Content: 'SGk=', ContentType: 'text/plain' }
 
 beforeEach(() => provider.reset())
 
-/** Makes a request that the client may never make. */
+/** Makes a request that the client may never make, and returns the status and the code. */
 async function call(path: string, body?: unknown, more: Record<string, string> = {}) {
+  const json = { accept: 'application/json', 'content-type': 'application/json' }
+  const headers = { ...json, 'x-mailer-server-token': 'server-token', ...more }
   const text = typeof body === 'string' ? body : JSON.stringify(body)
-  const init = { method: body === undefined ? 'GET' : 'POST', headers: { ...headers, ...more }, body: text }
+  const init = { method: body === undefined ? 'GET' : 'POST', headers, body: text }
   const response = await provider.fetch(`http://mail.invalid${path}`, init)
   return [response.status, (await response.json().catch(() => ({}))).ErrorCode]
 }
@@ -40,7 +39,7 @@ it.each<[code: number, ...messages: object[]]>([
 it.each<[string, [status: number, code: number | undefined], ...Parameters<typeof call>]>([
   ['text that is not JSON', [422, 402], '/email/batch', '['],
   ['anything but a list', [422, 403], '/email/batch', wire],
-  ['501 messages', [422, 410], '/email/batch', Array.from({ length: 501 }, () => wire)],
+  ['501 messages', [422, 410], '/email/batch', Array(501).fill(wire)],
   ['no token', [401, 10], '/email', wire, { 'x-mailer-server-token': '' }],
   ['a second token that is wrong', [401, 10], '/email', wire, { 'x-postmark-server-token': 'other' }],
   ['another type of content', [415, 409], '/email', wire, { 'content-type': 'text/plain' }],

@@ -62,7 +62,7 @@ it('sends the headers that mailers set themselves, and does not change the messa
 
 it('sends files of every form, and images with the prefix of their id', async () => {
   const padded = new TextEncoder().encode('[hello]')
-  const contents = [
+  const contents: Attachment['content'][] = [
     ...['aGVs\r\nbG8=\r\n', Buffer.from('hello'), padded.slice(1, 6).buffer, new Blob(['hello'])],
     ...[padded.subarray(1, 6), new DataView(padded.buffer, 1, 5), new File(['hello'], 'other.txt')],
   ]
