@@ -1,34 +1,111 @@
-import { getEventListeners } from 'node:events'
+/** Calls of a provider over real HTTP: requests, responses, failures and their effects, retries, and time limits. */
+import { getEventListeners, once } from 'node:events'
+import { createServer } from 'node:net'
 import { IntegrationError } from '@org/core'
-import type { ProviderRequest } from '@org/core/http'
-import type { Fault } from '@org/core/testing'
-import { describe, expect, it, vi } from 'vitest'
+import {
+  type CallOptions,
+  createProviderClient,
+  type HttpFailure,
+  type Provider,
+  type ProviderClientOptions,
+  type ProviderRequest,
+  readJson,
+} from '@org/core/http'
+import { createEmulator, createFaults, type Fault, serve } from '@org/core/testing'
+import { afterAll, afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import * as z from 'zod'
 import { inFakeTime } from './fixtures.ts'
-import { change, runServer } from './http-server.ts'
 
-const server = await runServer()
+/** A server with faults on demand. `inProcess` is the same without a socket, for tests that replace the timers. */
+const faults = createFaults()
+const { calls, fetch: inProcess } = createEmulator({
+  faults,
+  handle: () => Response.json({ ok: true }),
+  details: ({ text, headers }) => ({ text, headers: Object.fromEntries(headers) }),
+})
+const { url, close } = await serve(inProcess)
+/** The pauses between attempts, in milliseconds. The client records them, and does not wait. */
+const waits: number[] = []
+let failed: HttpFailure | undefined
+
+const provider: Provider = {
+  name: 'greeter',
+  title: 'The provider',
+  credentials: { title: 'token', missingHint: '', rejectedHint: '' },
+  probe: { path: '/', isAnswer: () => true },
+  isOwnForm: () => false,
+  readFailure(failure) {
+    failed = failure
+    return {}
+  },
+}
+
+function reset(): void {
+  faults.clear()
+  calls.length = 0
+  waits.length = 0
+  failed = undefined
+}
+beforeEach(reset)
+afterEach(() => {
+  vi.restoreAllMocks()
+  vi.unstubAllGlobals()
+  vi.unstubAllEnvs()
+})
+afterAll(close)
+
+/** Makes one call, by default a read, and returns the body of the response. */
+async function call(
+  { signal, deadline, timeoutMs, ...request }: Partial<ProviderRequest> & CallOptions = {},
+  options: Partial<ProviderClientOptions & Pick<Provider, 'readFailure'>> = {},
+) {
+  const wait = async (milliseconds: number) => void waits.push(milliseconds)
+  const connection = { baseUrl: url, credential: 'token', readJson, wait, ...options }
+  const client = createProviderClient({ ...provider, ...options }, connection)
+  const limits = { signal, deadline, timeoutMs }
+  return (await client.call({ method: 'GET', path: '/', ...request }, (body) => ({ body }), limits)).body
+}
+
+/** Makes a call that must fail, and returns the failure of its last attempt. */
+async function failureOf(...given: Parameters<typeof call>) {
+  const error: unknown = await call(...given).catch((reason: unknown) => reason)
+  return failed ?? expect.fail(`Expected a failure, and not ${error}.`)
+}
+
+const change: Partial<ProviderRequest> = { method: 'POST', change: 'the person was greeted' }
+const post: Partial<ProviderRequest> = { ...change, json: {}, attempts: 1 }
 
 /** Responds with a body that is read in pieces. */
 const streaming = (source: UnderlyingDefaultSource<Uint8Array>, status = 200) => ({
   fetch: async () => new Response(new ReadableStream(source), { status }),
 })
 
-describe('a request', () => {
-  it('carries the headers of the client and its own, which win', async () => {
-    const options = { headers: { 'x-token': 'of the client', 'x-client': 'yes' } }
-    expect(await server.request({ headers: { 'x-token': 'its own' } }, options)).toEqual({ ok: true })
-    const expected = { accept: 'application/json', 'x-client': 'yes', 'x-token': 'its own' }
-    expect(Object.fromEntries(server.calls[0]?.headers ?? [])).toMatchObject(expected)
-  })
+/** A stream of Workers. */
+function FixedLengthStream() {
+  return new TransformStream()
+}
 
-  const form = 'application/x-www-form-urlencoded'
-  it.each<[Partial<ProviderRequest>, string, string]>([
-    [{ json: { to: 'Ada', none: undefined } }, '{"to":"Ada"}', 'application/json'],
-    [{ body: '{ "to":  "Bob" }' }, '{ "to":  "Bob" }', 'application/json'],
-    [{ body: 'To=%2B1', headers: { 'content-type': form } }, 'To=%2B1', form],
-  ])('with the body %j sends %s as %s', async (body, text, type) => {
-    await server.request({ ...change, ...body })
-    expect([server.calls[0]?.text, server.calls[0]?.headers.get('content-type')]).toEqual([text, type])
+/** The globals by which the client knows a runtime. `tooling/runtimes` has the runtimes themselves. */
+const runtimes = {
+  Node: () => {},
+  Bun: () => vi.stubGlobal('Bun', {}),
+  Deno: () => vi.stubGlobal('Deno', {}),
+  Workers: () => vi.stubGlobal('FixedLengthStream', FixedLengthStream),
+}
+
+describe('a request', () => {
+  const form = { 'content-type': 'application/x-www-form-urlencoded' }
+  const asJson = { 'content-type': 'application/json' }
+  it.each<[Partial<ProviderRequest>, string, object]>([
+    [{ json: { to: 'Ada', none: undefined }, headers: { 'x-token': 'its own' } }, '{"to":"Ada"}', asJson],
+    [{ body: '{ "to":  "Bob" }' }, '{ "to":  "Bob" }', { ...asJson, 'x-token': 'of the client' }],
+    [{ body: 'To=%2B1', headers: form }, 'To=%2B1', form],
+  ])('of %j sends its body unchanged, and the headers of the client below its own', async (...row) => {
+    const [request, text, headers] = row
+    await call({ ...change, ...request }, { headers: { 'x-token': 'of the client' } })
+    expect(calls).toMatchObject([
+      { text, headers: { accept: 'application/json', ...headers, ...request.headers } },
+    ])
   })
 
   const query = { q: 'a&b=c d+é', ids: ['1', '2'], all: false, none: undefined }
@@ -38,41 +115,100 @@ describe('a request', () => {
     ['', { path: '/http://evil.test/x' }, '/http://evil.test/x'],
     ['', { query }, '/?q=a%26b%3Dc+d%2B%C3%A9&ids=1&ids=2&all=false'],
   ])('below the base URL “%s” with %j goes to %s', async (base, request, target) => {
-    await server.request(request, { baseUrl: server.url + base })
-    expect(server.calls[0]?.path).toBe(target)
+    await call(request, { baseUrl: url + base })
+    expect(calls).toMatchObject([{ path: target }])
   })
 
-  it('takes an empty success as no body, and follows no redirect', async () => {
-    server.faults.add({ empty: true }, { status: 307, headers: { location: '/stolen' } })
-    expect(await server.request()).toBeUndefined()
-    expect(await server.failure()).toMatchObject({ kind: 'status', status: 307, effect: 'none' })
-    expect(server.calls).toHaveLength(2)
+  it.each(Object.entries(runtimes))(
+    'with a body on %s has its length, and leaves once if the connection breaks after it arrived',
+    async (_, enter) => {
+      enter()
+      for (const body of ['1', '{"to":"Ada"}', `"${'é'.repeat(300_000)}"`]) {
+        reset()
+        await call({ ...change, body })
+        faults.add({ cut: 'after' })
+        expect(await failureOf({ ...change, body })).toMatchObject({ effect: 'unknown' })
+        // Not compared as text: a failure would print all of it.
+        expect(calls.map(({ text }) => text === body)).toEqual([true, true])
+        expect(calls[0]?.headers).toHaveProperty('content-length', `${new Blob([body]).size}`)
+      }
+    },
+  )
+
+  it('on Deno has a body that the runtime cannot repeat, even if it is empty', async () => {
+    runtimes.Deno()
+    const bodies: unknown[] = []
+    const fetch = async (_: unknown, { body }: RequestInit = {}) => {
+      bodies.push(body)
+      return new Response('{}')
+    }
+    for (const json of [undefined, {}]) await call({ ...change, json }, { fetch })
+    await call({}, { fetch })
+    expect(bodies).toEqual([expect.any(Blob), expect.any(Blob), null])
+  })
+
+  it.each([
+    ['Node', 'unknown'],
+    ['Bun', 'none'],
+  ] as const)('on %s whose last piece nobody asks for in time has the effect “%s”', async (...row) => {
+    const [runtime, effect] = row
+    runtimes[runtime]()
+    // Workers read two pieces before they connect.
+    const fetch: typeof globalThis.fetch = async (_, init) => {
+      const reader = new Response(init?.body ?? null).body?.getReader()
+      for (const _ of [1, 2]) await reader?.read()
+      return new Promise<never>(() => {})
+    }
+    const failure = await inFakeTime(() => failureOf({ ...post, json: [1, 2], timeoutMs: 1_000 }, { fetch }))
+    expect(failure).toMatchObject({ kind: 'timeout', effect })
+  })
+
+  it.each<[string, Partial<ProviderRequest>, Partial<ProviderClientOptions>]>([
+    ['a port that the runtime blocks', {}, { baseUrl: 'http://127.0.0.1:6000' }],
+    ['a scheme that is not HTTP', {}, { baseUrl: 'ftp://127.0.0.1' }],
+    ['no scheme', {}, { baseUrl: '127.0.0.1' }],
+    ['a password', {}, { baseUrl: 'http://ada:secret@127.0.0.1' }],
+    ['a path that leads elsewhere', { path: '/things/..' }, {}],
+    ['an escaped path that leads elsewhere', { path: '/things/%2e%2E/x' }, {}],
+    ['a header that nobody can send', { headers: { 'x-name': 'Ada\u0100' } }, {}],
+    ['a fetch that throws instead of rejecting', {}, { fetch: () => expect.fail('no such route') }],
+  ])('had no effect if it has %s', async (_, request, options) => {
+    expect(await failureOf({ ...post, ...request }, options)).toMatchObject({
+      kind: 'connection',
+      effect: 'none',
+    })
+    expect(calls).toEqual([])
   })
 })
 
 describe('a response', () => {
   const tooLarge = { kind: 'too_large', status: 200, effect: 'unknown' }
+  const refused = { kind: 'status', status: 422, effect: 'none', body: undefined }
+
+  it('that is empty is no body, and one that redirects is not followed', async () => {
+    faults.add({ empty: true }, { status: 307, headers: { location: '/stolen' } })
+    expect(await call()).toBeUndefined()
+    expect(await failureOf()).toMatchObject({ kind: 'status', status: 307, effect: 'none' })
+    expect(calls).toHaveLength(2)
+  })
 
   it('that is too long is cut off at the limit, and not asked for again', async () => {
     const [cancel, bytes] = [vi.fn(), new Uint8Array(50_000).fill(0x20)]
     const endless = streaming({ pull: (controller) => controller.enqueue(bytes), cancel })
-    expect(await server.failure({ maxBytes: 99_999 }, endless)).toMatchObject(tooLarge)
+    expect(await failureOf({ maxBytes: 99_999 }, endless)).toMatchObject(tooLarge)
     expect(cancel).toHaveBeenCalledOnce()
     const exact = { fetch: async () => new Response('"'.padEnd(99_999, 'x').concat('"')) }
-    expect(await server.request({ maxBytes: 100_000 }, exact)).toHaveLength(99_998)
-    expect([await server.failure({ maxBytes: 99_999 }, exact), server.waits]).toMatchObject([tooLarge, []])
+    expect(await call({ maxBytes: 100_000 }, exact)).toHaveLength(99_998)
+    expect([await failureOf({ maxBytes: 99_999 }, exact), waits]).toMatchObject([tooLarge, []])
   })
 
   it('with too many values is not parsed', async () => {
     const parse = vi.spyOn(JSON, 'parse')
     const many = `[${'0,'.repeat(20_000)}0]`
     const send = (status: number) => ({ fetch: async () => new Response(many, { status }) })
-    const message = 'The response has more than 20,000 values.'
-    expect(await server.failure(change, send(200))).toMatchObject({ ...tooLarge, message })
-    const refusal = { kind: 'status', status: 422, effect: 'none', body: undefined }
-    expect(await server.failure({}, send(422))).toMatchObject(refusal)
+    expect(await failureOf(change, send(200))).toMatchObject(tooLarge)
+    expect(await failureOf({}, send(422))).toMatchObject(refused)
     expect(parse).not.toHaveBeenCalled()
-    parse.mockRestore()
   })
 
   it('may arrive byte by byte', async () => {
@@ -80,16 +216,15 @@ describe('a response', () => {
       for (const byte of new TextEncoder().encode('{"text":"é😀"}')) controller.enqueue(Uint8Array.of(byte))
       controller.close()
     }
-    expect(await server.request({}, streaming({ start }))).toEqual({ text: 'é😀' })
+    expect(await call({}, streaming({ start }))).toEqual({ text: 'é😀' })
   })
 
   it('that refuses the call refuses it, also if its words are not JSON, or break off', async () => {
-    const refused = { kind: 'status', status: 422, effect: 'none', body: undefined }
-    server.faults.add({ status: 422, body: { code: 17 } }, { status: 422, body: 'Sorry.' })
-    expect(await server.failure()).toMatchObject({ ...refused, body: { code: 17 } })
-    expect(await server.failure()).toMatchObject(refused)
+    faults.add({ status: 422, body: { code: 17 } }, { status: 422, body: 'Sorry.' })
+    expect(await failureOf()).toMatchObject({ ...refused, body: { code: 17 } })
+    expect(await failureOf()).toMatchObject(refused)
     const cut = streaming({ start: (controller) => controller.error(new Error('cut')) }, 422)
-    expect(await server.failure({}, cut)).toMatchObject(refused)
+    expect(await failureOf({}, cut)).toMatchObject(refused)
   })
 })
 
@@ -110,39 +245,33 @@ describe('a failure', () => {
     ['a refusal', statuses(400, 401, 404, 409, 422), none, 1, 1],
     ['a page', [{ html: true, status: 403 }], page, 1, 1],
   ])('that is %s (%j) is %j, after %i attempts of a read and %i of a change', async (...row) => {
-    const [, faults, known, ofRead, ofChange] = row
-    for (const fault of faults)
+    const [, kinds, known, ofRead, ofChange] = row
+    for (const fault of kinds)
       for (const [request, attempts] of [
         [{}, ofRead],
         [change, ofChange],
       ] as const) {
-        server.reset()
-        server.faults.add({ ...fault, times: 2 })
-        expect(await server.failure({ ...request, attempts: 2 })).toMatchObject(known)
-        expect([server.calls.length, server.waits.length]).toEqual([attempts, attempts - 1])
+        reset()
+        faults.add({ ...fault, times: 2 })
+        expect(await failureOf({ ...request, attempts: 2 })).toMatchObject(known)
+        expect([calls.length, waits.length]).toEqual([attempts, attempts - 1])
       }
   })
 
-  it('that the provider calls final is not retried', async () => {
-    const error = new IntegrationError('provider_rejected', 'The quota of the month is used up.')
-    server.faults.add({ status: 429, times: 2 })
-    await expect(server.request({}, { readFailure: () => error })).rejects.toBe(error)
-    expect(server.calls).toHaveLength(1)
-  })
-
-  it('of the host, which holds the call back, is its reason, and is not retried', async () => {
-    const reason = new IntegrationError('delivery_in_progress', 'The claim is lost.')
-    const fetch = vi.fn(() => Promise.reject(reason))
-    await expect(server.request(change, { fetch })).rejects.toBe(reason)
-    expect(fetch).toHaveBeenCalledOnce()
+  it('that the provider calls final, or by which the host holds the call back, is not retried', async () => {
+    const final = new IntegrationError('provider_rejected', 'The quota of the month is used up.')
+    faults.add({ status: 429, times: 2 })
+    await expect(call({}, { readFailure: () => final })).rejects.toBe(final)
+    const lost = new IntegrationError('delivery_in_progress', 'The claim is lost.')
+    await expect(call(change, { fetch: () => Promise.reject(lost) })).rejects.toBe(lost)
+    expect([calls.length, waits]).toEqual([1, []])
   })
 
   it('waits before a retry at random below a bound that doubles up to two seconds', async () => {
-    const random = vi.spyOn(Math, 'random').mockReturnValue(0.5)
-    server.faults.add({ status: 500, times: 9 })
-    await server.failure({ attempts: 6 })
-    random.mockRestore()
-    expect(server.waits).toEqual([200, 400, 800, 1_000, 1_000])
+    vi.spyOn(Math, 'random').mockReturnValue(0.5)
+    faults.add({ status: 500, times: 9 })
+    await failureOf({ attempts: 6 })
+    expect(waits).toEqual([200, 400, 800, 1_000, 1_000])
   })
 
   // Only a clock that is not in UTC shows whether a date without a zone is taken for local time.
@@ -157,13 +286,10 @@ describe('a failure', () => {
     ['2026-11-22T09:00:00Z', undefined],
   ])('with the Retry-After “%s” is retried after %s s', async (value, seconds) => {
     vi.stubEnv('TZ', 'America/New_York')
-    const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.parse('2026-11-22T09:00:00Z'))
-    server.faults.add({ status: 429, headers: { 'retry-after': value }, times: 2 })
-    const { retryAfter } = await server.failure({ attempts: 2 })
-    clock.mockRestore()
-    vi.unstubAllEnvs()
-    expect(retryAfter).toBe(seconds)
-    if (seconds !== undefined) expect(server.waits).toEqual([seconds * 1000])
+    vi.spyOn(Date, 'now').mockReturnValue(Date.parse('2026-11-22T09:00:00Z'))
+    faults.add({ status: 429, headers: { 'retry-after': value }, times: 2 })
+    expect(await failureOf({ attempts: 2 })).toHaveProperty('retryAfter', seconds)
+    expect(waits).toEqual([seconds === undefined ? expect.any(Number) : seconds * 1000])
   })
 
   // The second attempt of the change would be cut, in doubt.
@@ -173,50 +299,98 @@ describe('a failure', () => {
     ['change', change, 29, 1],
   ] as const)('of a %s (%j) that may be repeated in %i of 30 s is final after %i', async (...row) => {
     const [, request, retryAfter, attempts] = row
-    server.faults.add({ status: 429, headers: { 'retry-after': `${retryAfter}` }, times: 2 })
-    const failure = await server.failure({ ...request, attempts: 2, timeoutMs: 30_000 })
-    expect(failure).toMatchObject({ status: 429, retryAfter })
-    expect(server.calls).toHaveLength(attempts)
+    faults.add({ status: 429, headers: { 'retry-after': `${retryAfter}` }, times: 2 })
+    const failure = await failureOf({ ...request, attempts: 2, timeoutMs: 30_000 })
+    expect([failure, calls.length]).toMatchObject([{ status: 429, retryAfter }, attempts])
   })
 })
 
-describe('the time limit', () => {
-  const inProcess = { fetch: server.inProcess }
+describe('the error of a transport', () => {
+  const coded = (code: string, facts: object = {}) => Object.assign(new Error(code), { code, ...facts })
+  const refused = coded('ECONNREFUSED')
+  const reset = coded('ECONNRESET', { syscall: 'read' })
 
+  it.each<[string, Error, 'none' | 'unknown']>([
+    ['the host held it back', coded('ERR_NOT_SENT'), 'none'],
+    ['nobody listens', refused, 'none'],
+    ['nobody listens, on Bun', coded('ConnectionRefused'), 'none'],
+    ['the name is unknown', coded('EAI_OTHER', { syscall: 'getaddrinfo' }), 'none'],
+    ['there is no descriptor left', coded('EMFILE', { syscall: 'connect' }), 'none'],
+    ['no connection came in time', coded('UND_ERR_CONNECT_TIMEOUT'), 'none'],
+    ['the certificate has expired', coded('CERT_HAS_EXPIRED'), 'none'],
+    ['the proxy refuses', new Error('Proxy response (407) !== 200 when HTTP Tunneling'), 'none'],
+    ['ALPN is refused', coded('ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL'), 'none'],
+    ['the stream is refused', new Error('Stream closed with error code NGHTTP2_REFUSED_STREAM'), 'none'],
+    ['no address answers', new AggregateError([refused, refused]), 'none'],
+    ['only some addresses do not answer', new AggregateError([refused, reset]), 'unknown'],
+    ['it names no error', new AggregateError([]), 'unknown'],
+    ['the connection broke', reset, 'unknown'],
+    ['it says nothing', new Error('fetch failed'), 'unknown'],
+  ])('tells, at any depth, whether the call may have had an effect: %s', async (_, error, effect) => {
+    const around = new TypeError('fetch failed', { cause: new Error('in between', { cause: error }) })
+    for (const thrown of [error, around]) {
+      const failure = await failureOf(post, { fetch: () => Promise.reject(thrown) })
+      // The errors around the cause hold the request with its token.
+      expect([failure, failure.cause]).toMatchObject([{ kind: 'connection', effect }, error])
+    }
+  })
+
+  it('that it sent nothing counts also if the caller ends the call', async () => {
+    const caller = new AbortController()
+    const fetch: typeof globalThis.fetch = (_, init) =>
+      new Promise((_, reject) => {
+        init?.signal?.addEventListener('abort', () => reject(coded('ERR_NOT_SENT')))
+        queueMicrotask(() => caller.abort())
+      })
+    const failure = await failureOf({ ...post, signal: caller.signal }, { fetch })
+    expect(failure).toMatchObject({ kind: 'aborted', effect: 'none' })
+  })
+
+  it.each(['HTTP/1.1 400 Bad Request\r\n\r\n', ''])(
+    'says that nothing was sent if the handshake of TLS is answered with “%s”',
+    async (answer) => {
+      const rough = createServer((socket) => {
+        socket.on('error', () => {}).once('data', () => socket.end(answer))
+      })
+      onTestFinished(() => void rough.close())
+      await once(rough.listen(0, '127.0.0.1'), 'listening')
+      const { port } = z.object({ port: z.number() }).parse(rough.address())
+      const failure = await failureOf(post, { baseUrl: `https://127.0.0.1:${port}` })
+      expect(failure).toMatchObject({ kind: 'connection', effect: 'none' })
+    },
+  )
+})
+
+describe('the time limit', () => {
   it('ends one attempt of a read, and the next one may succeed', async () => {
-    server.faults.add({ hang: true })
-    expect(await inFakeTime(() => server.request({}, inProcess))).toEqual({ ok: true })
-    expect(server.calls).toHaveLength(2)
+    faults.add({ hang: true })
+    expect(await inFakeTime(() => call({}, { fetch: inProcess }))).toEqual({ ok: true })
+    expect(calls).toHaveLength(2)
   })
 
   it('ends all attempts at the deadline, and sends nothing after it', async () => {
-    server.faults.add({ hang: true, times: 9 })
-    const failure = await inFakeTime(() => server.failure({ timeoutMs: 5_000 }, inProcess))
+    faults.add({ hang: true, times: 9 })
+    const failure = await inFakeTime(() => failureOf({ timeoutMs: 5_000 }, { fetch: inProcess }))
     expect(failure).toMatchObject({ kind: 'timeout', effect: 'unknown' })
-    expect(await server.failure({ deadline: Date.now() })).toMatchObject({ kind: 'timeout', effect: 'none' })
-    expect(server.calls).toHaveLength(1)
+    expect(await failureOf({ deadline: Date.now() })).toMatchObject({ kind: 'timeout', effect: 'none' })
+    expect(calls).toHaveLength(1)
   })
 
   it('ends a change whose transport ignores the signal, with an unknown effect and no retry', async () => {
     const fetch = vi.fn(() => new Promise<never>(() => {}))
-    const failure = await inFakeTime(() => server.failure({ ...change, timeoutMs: 60_000 }, { fetch }))
+    const failure = await inFakeTime(() => failureOf({ ...change, timeoutMs: 60_000 }, { fetch }))
     expect(failure).toMatchObject({ kind: 'timeout', effect: 'unknown' })
     expect(fetch).toHaveBeenCalledOnce()
   })
 
-  it('may be more than a timer can count', async () => {
-    const set = vi.spyOn(globalThis, 'setTimeout')
-    await server.request({ ...change, timeoutMs: Number.POSITIVE_INFINITY })
-    expect(Math.max(...set.mock.calls.map(([, ms = 0]) => ms))).toBe(2 ** 31 - 1)
-    set.mockRestore()
-  })
-
-  it('leaves no timer and no listener behind', async () => {
-    const { signal } = new AbortController()
+  it('may be more than a timer can count, and leaves no timer and no listener behind', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-    await server.request({ signal }, inProcess)
+    onTestFinished(() => void vi.useRealTimers())
+    const set = vi.spyOn(globalThis, 'setTimeout')
+    const { signal } = new AbortController()
+    await call({ ...change, signal, timeoutMs: Number.POSITIVE_INFINITY }, { fetch: inProcess })
+    expect(set.mock.calls.map(([, ms]) => ms)).toEqual([2 ** 31 - 1])
     expect([vi.getTimerCount(), getEventListeners(signal, 'abort')]).toEqual([0, []])
-    vi.useRealTimers()
   })
 })
 
@@ -224,13 +398,13 @@ describe('the signal of the caller', () => {
   it.each([new Error('no interest'), new IntegrationError('overloaded', 'no interest')])(
     'ends a call during its request, in doubt and without a retry, with %o',
     async (cause) => {
-      server.faults.add({ hang: true })
+      faults.add({ hang: true })
       const caller = new AbortController()
-      const failure = server.failure({ signal: caller.signal })
-      await expect.poll(() => server.calls.length).toBe(1)
+      const failure = failureOf({ signal: caller.signal })
+      await expect.poll(() => calls.length).toBe(1)
       caller.abort(cause)
       expect(await failure).toMatchObject({ kind: 'aborted', effect: 'unknown', cause })
-      expect([server.calls.length, server.waits.length]).toEqual([1, 0])
+      expect([calls.length, waits]).toEqual([1, []])
     },
   )
 
@@ -238,8 +412,8 @@ describe('the signal of the caller', () => {
     ['aborted', AbortSignal.abort()],
     ['timeout', AbortSignal.abort(new DOMException('late', 'TimeoutError'))],
   ])('ends a call as “%s” before it begins', async (kind, signal) => {
-    expect(await server.failure({ signal })).toMatchObject({ kind, effect: 'none' })
-    expect(server.calls).toEqual([])
+    expect(await failureOf({ signal })).toMatchObject({ kind, effect: 'none' })
+    expect(calls).toEqual([])
   })
 
   it.each([
@@ -247,11 +421,11 @@ describe('the signal of the caller', () => {
     [503, 'unknown'],
   ])('ends the wait after %i, and the effect of its attempt counts: “%s”', async (status, effect) => {
     const caller = new AbortController()
-    server.faults.add({ status, headers: { 'retry-after': '20' } })
-    const failure = server.failure({ signal: caller.signal }, { wait: undefined })
-    await expect.poll(() => server.calls[0]?.status).toBe(status)
+    faults.add({ status, headers: { 'retry-after': '20' } })
+    const failure = failureOf({ signal: caller.signal }, { wait: undefined })
+    await expect.poll(() => calls[0]?.status).toBe(status)
     setTimeout(() => caller.abort())
     expect(await failure).toMatchObject({ kind: 'aborted', effect })
-    expect(server.calls).toHaveLength(1)
+    expect(calls).toHaveLength(1)
   })
 })
