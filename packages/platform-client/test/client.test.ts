@@ -1,23 +1,27 @@
+/** The client against the platform's emulator over HTTP, and `docs/platform-api.json`, which describes its calls. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { inspect } from 'node:util'
-import { IntegrationError } from '@org/core'
+import { IntegrationError, type Platform } from '@org/core'
+import { toJsonSchema } from '@org/core/authoring'
+import { callbackBodies } from '@org/core/hosting'
 import { createPlatformEmulator, type Fault, serve } from '@org/core/testing'
+import { lint } from '@org/openapi-checks/lint'
+import { createValidator } from '@org/openapi-checks/validate'
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import * as z from 'zod'
 import { createPlatformClient, type PlatformClientOptions } from '../src/index.ts'
+import { deploymentRecord } from '../src/schema.ts'
 
 const token = 'platform-token-1'
 const running = { status: 'running' } as const
 const platform = createPlatformEmulator({ token })
-const headers: Headers[] = []
-const server = await serve((request) => {
-  headers.push(request.headers)
-  return platform.fetch(request)
-})
+const server = await serve(platform.fetch)
 afterAll(() => server.close())
 afterEach(() => vi.useRealTimers())
 beforeEach(() => {
   platform.reset()
-  platform.addDeployment({ id: 'dep_1', inputs: { region: 'eu' } })
-  headers.length = 0
+  platform.addDeployment({ id: 'dep_1' })
 })
 
 /** A client with the right token, which retries at once. */
@@ -35,16 +39,79 @@ async function failureOf(call: Promise<unknown>) {
   return error
 }
 
-describe('getDeployment', () => {
-  it('reads the record of a deployment whose id needs encoding', async () => {
-    platform.addDeployment({ id: 'dep/ü 1', inputs: { region: 'us' } }).outputs = { applicationId: 'app_1' }
-    const record = { id: 'dep/ü 1', inputs: { region: 'us' }, outputs: { applicationId: 'app_1' } }
-    expect(await connect().getDeployment('dep/ü 1')).toEqual({ ...record, status: 'deploying' })
-    expect(platform.calls).toMatchObject([{ path: '/deployments/dep%2F%C3%BC%201', body: undefined }])
-    expect(headers[0]?.get('authorization')).toBe(`Bearer ${token}`)
-    expect(headers[0]?.has('idempotency-key')).toBe(false)
+describe('docs/platform-api.json', async () => {
+  const file = join(import.meta.dirname, '../../../docs/platform-api.json')
+  const document = JSON.parse(await readFile(file, 'utf8'))
+  const key = { idempotencyKey: 'evt_1:logs.6f1c2a9b' }
+
+  /** Each operation, by the call of the client that sends its example. */
+  const calls: Record<string, (client: Platform, id: string, example: unknown) => Promise<unknown>> = {
+    getDeployment: (client, id) => client.getDeployment(id),
+    setStatus: (client, id, body) => client.setStatus(id, callbackBodies.status.parse(body), key),
+    appendLogs: (client, id, body) => client.appendLogs(id, callbackBodies.logs.parse(body).entries, key),
+    setOutputs: (client, id, body) => client.setOutputs(id, callbackBodies.outputs.parse(body), key),
+    reportMetrics: (client, id, body) =>
+      client.reportMetrics(id, callbackBodies.metrics.parse(body).metrics, key),
+    putDownload: (client, id, body) =>
+      client.putDownload(id, 'dl/1', callbackBodies.downloads.parse(body).files, key),
+  }
+  const json = z.object({ content: z.object({ 'application/json': z.object({ example: z.unknown() }) }) })
+  const operation = z.object({ operationId: z.string(), requestBody: json.optional() })
+  const { paths } = z.object({ paths: z.record(z.string(), z.record(z.string(), operation)) }).parse(document)
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ ...operation, method, path })),
+  )
+
+  it('passes a strict linter, and describes every call of the client, and no other', async () => {
+    expect(await lint(document)).toEqual([])
+    const ids = operations.map(({ operationId }) => operationId)
+    expect(ids.toSorted()).toEqual(Object.keys(calls).toSorted())
   })
 
+  it('has the schemas that the host is typed by, in its own words', () => {
+    // Descriptions are strings; a property of that name would be an object.
+    const withoutWords = (schema: unknown) =>
+      JSON.parse(
+        JSON.stringify(schema, (key, value) =>
+          key === 'description' && typeof value === 'string' ? undefined : value,
+        ),
+      )
+    for (const [name, schema] of Object.entries({ deployment: deploymentRecord, ...callbackBodies })) {
+      const written = document.components.schemas[name.charAt(0).toUpperCase() + name.slice(1)]
+      expect(withoutWords(written), name).toEqual(withoutWords(toJsonSchema(schema, 'input')))
+    }
+  })
+
+  it.each(operations)('describes $method $path as the client calls it with its token', async (operation) => {
+    const { path, method, operationId, requestBody } = operation
+    const validate = createValidator(document)
+    const place = `#/paths/${path.replaceAll('/', '~1')}/${method}`
+    const [id, body] = ['dep/ü 1', requestBody?.content['application/json'].example]
+    const record = { id, inputs: { region: 'eu' }, outputs: {}, status: 'deploying' }
+    platform.addDeployment(record)
+    const received: unknown[] = []
+    const fetch: typeof globalThis.fetch = async (...request) => {
+      const response = await platform.fetch(...request)
+      received.push(await response.clone().json())
+      return response
+    }
+    const result = await calls[operationId]?.(connect({ fetch }), id, body)
+    expect(result).toEqual(body ? 'accepted' : record)
+    const url = path.replace('{id}', 'dep%2F%C3%BC%201').replace('{downloadId}', 'dl%2F1')
+    const sent = { method: method.toUpperCase(), path: url, status: 200, body }
+    const { idempotencyKey } = body ? key : { idempotencyKey: undefined }
+    expect(platform.calls).toMatchObject([{ ...sent, idempotencyKey }])
+    const mistakes = [
+      ...validate(`${place}/responses/200/content/application~1json/schema`, received[0]),
+      ...(body ? validate(`${place}/requestBody/content/application~1json/schema`, body) : []),
+      ...validate('#/components/parameters/IdempotencyKey/schema', key.idempotencyKey),
+    ]
+    expect(mistakes).toEqual([])
+    expect(await calls[operationId]?.(connect(), 'dep_2', body)).toBe(body ? 'gone' : undefined)
+  })
+})
+
+describe('the record of a deployment', () => {
   it.each([{}, { inputs: null, outputs: null, status: null }, { plan: 'gold' }])(
     'counts missing and null fields as empty, and accepts unknown ones, as in %j',
     async (fields) => {
@@ -62,7 +129,7 @@ describe('getDeployment', () => {
     ['nothing', { empty: true }],
     ['half a record', { truncate: true }],
     ['more than 1 MiB', { status: 200, body: 'x'.repeat(2 ** 20 + 1) }],
-  ])('refuses a success with %s, does not retry, and does not quote it', async (_, fault) => {
+  ])('is not %s: the call fails, is not retried, and quotes nothing', async (_, fault) => {
     platform.faults.add(fault)
     expect(`${await failureOf(connect().getDeployment('dep_1'))}`).not.toContain('secret-input')
     expect(platform.calls).toHaveLength(1)
@@ -70,23 +137,16 @@ describe('getDeployment', () => {
 })
 
 describe('a refusal', () => {
-  it.each([undefined, 'wrong'])('of the token %s names PLATFORM_API_TOKEN', async (wrong) => {
-    const error = await failureOf(connect({ token: wrong }).setStatus('dep_1', running))
-    const provider = { name: 'platform', status: 401 }
-    expect(error).toMatchObject({ provider, hint: 'Check PLATFORM_API_TOKEN.' })
-    expect(`${error}`).not.toContain('wrong')
-    expect(platform.calls).toHaveLength(1)
-    expect(headers[0]?.get('authorization')).toBe(wrong ? `Bearer ${wrong}` : null)
-  })
-
-  const url = expect.stringContaining('PLATFORM_API_URL')
+  const [hintOfToken, hintOfUrl] = ['Check PLATFORM_API_TOKEN.', expect.stringContaining('PLATFORM_API_URL')]
+  const detail = { body: { detail: 'sk_1 is not an output' } }
   it.each<[Fault & { status: number }, unknown]>([
-    [{ status: 403 }, 'Check PLATFORM_API_TOKEN.'],
+    [{ status: 401 }, hintOfToken],
+    [{ status: 403 }, hintOfToken],
     [{ status: 409 }, undefined],
     [{ status: 302, headers: { location: '/elsewhere' } }, undefined],
-    [{ status: 422, body: { detail: 'sk_1 is not an output' } }, undefined],
-    [{ status: 404 }, url],
-    [{ status: 404, html: true }, url],
+    [{ status: 422, ...detail }, undefined],
+    [{ status: 404 }, hintOfUrl],
+    [{ status: 404, html: true }, hintOfUrl],
   ])('with %j is final, with the hint %s, and its body is not quoted', async (fault, hint) => {
     platform.faults.add(fault)
     const outputs = { outputs: { secretKey: 'sk_1' }, sensitive: ['secretKey'] }
@@ -98,14 +158,20 @@ describe('a refusal', () => {
 })
 
 describe('a callback', () => {
-  it.each(['/api/v1', '/api/v1/', '/'])('goes below a base URL that ends in “%s”', async (base) => {
-    const fetch = vi.fn(async (_: unknown) => Response.json({ accepted: true }))
-    const baseUrl = `https://platform.example.com${base}`
-    await connect({ baseUrl, fetch }).setStatus('dep_1', running)
-    const [sent] = fetch.mock.calls[0] ?? []
-    const url = sent instanceof Request ? sent.url : String(sent)
-    expect(url).toBe(`${baseUrl.replace(/\/$/, '')}/deployments/dep_1/status`)
-  })
+  it.each(['/api/v1', '/api/v1/', '/'])(
+    'goes below a base URL that ends in “%s”, with no token if there is none',
+    async (base) => {
+      const sent: unknown[] = []
+      const fetch: typeof globalThis.fetch = async (...request) => {
+        const { url, headers } = new Request(...request)
+        sent.push([url, headers.get('authorization')])
+        return Response.json({ accepted: true })
+      }
+      const baseUrl = `https://platform.example.com${base}`
+      await connect({ baseUrl, fetch, token: undefined }).setStatus('dep_1', running)
+      expect(sent).toEqual([[`${baseUrl.replace(/\/$/, '')}/deployments/dep_1/status`, null]])
+    },
+  )
 
   it.each([
     ['evt_1:status-running.1', 'evt_1:status-running.1'],
@@ -113,12 +179,11 @@ describe('a callback', () => {
     ['a\r\nx-injected: 1', 'a%0D%0Ax-injected:%201'],
   ])('with the idempotency key %j sends “%s”', async (idempotencyKey, sent) => {
     expect(await connect().setStatus('dep_1', running, { idempotencyKey })).toBe('accepted')
-    expect(platform.calls[0]?.idempotencyKey).toBe(sent)
+    expect(platform.calls).toMatchObject([{ idempotencyKey: sent }])
   })
 
   it('is retried after a failure, fails after five attempts, and may safely be made again', async () => {
-    const faults: Fault[] = [{ status: 501 }, { status: 599 }, { cut: 'during' }, { status: 408 }]
-    platform.faults.add(...faults)
+    platform.faults.add({ status: 501 }, { status: 599 }, { cut: 'during' }, { status: 408 })
     expect(await connect().getDeployment('dep_1')).toMatchObject({ id: 'dep_1' })
     expect(platform.calls).toHaveLength(5)
     platform.faults.add({ status: 500, times: 4 }, { cut: 'after', times: 9 })
