@@ -26,21 +26,18 @@ const refused = expect.objectContaining({ code: 'invalid_signature', status: 401
 
 describe('a signature', () => {
   it('is refused if a single bit of the request differs', async () => {
-    function* flipsOf(bytes: Uint8Array<ArrayBuffer>) {
-      for (let bit = 0; bit < bytes.length * 8; bit += 1)
-        yield bytes.map((byte, at) => (at === bit >> 3 ? byte ^ (1 << (bit & 7)) : byte))
-    }
     const verifier = createVerifier({ secrets: [secret] })
-    const headers = await sign({ secret, id, body })
-    const check = async (headers: Headers, bytes: Uint8Array) => verifier(headers)(bytes)
-    const isRefused = (headers: Record<string, string>, bytes: Uint8Array) =>
-      expect(check(new Headers(headers), bytes)).rejects.toEqual(refused)
-    for (const changed of flipsOf(encoder.encode(body))) await isRefused(headers, changed)
-    for (const [name, value] of Object.entries(headers)) {
-      for (const bytes of flipsOf(encoder.encode(value))) {
+    const signed = { body, ...(await sign({ secret, id, body })) }
+    for (const [part, value] of Object.entries(signed)) {
+      for (let bit = 0; bit < 8 * value.length; bit += 1) {
+        const bytes = encoder.encode(value)
+        bytes[bit >> 3] = (bytes[bit >> 3] ?? 0) ^ (1 << (bit & 7))
         const changed = String.fromCharCode(...bytes)
         // No header can hold these characters.
-        if (!/[\0\r\n]/.test(changed)) await isRefused({ ...headers, [name]: changed }, encoder.encode(body))
+        if (part !== 'body' && /[\0\r\n]/.test(changed)) continue
+        const { body: sent, ...headers } = { ...signed, [part]: changed }
+        const check = async () => verifier(new Headers(headers))(encoder.encode(sent))
+        await expect(check()).rejects.toEqual(refused)
       }
     }
   })
