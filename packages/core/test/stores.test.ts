@@ -1,54 +1,198 @@
-/** The conformance suite on each store, and what only one store promises; `sqlite-store.test.ts` has the file. */
-import { spawn, spawnSync } from 'node:child_process'
-import { mkdtempSync } from 'node:fs'
+/** The conformance suite on each store, and what only one store promises. */
+import { execFile, spawn, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { DatabaseSync } from 'node:sqlite'
+import { promisify } from 'node:util'
 import { type DeliveryStore, memoryStore } from '@org/core'
 import { type RedisClient, redisStore } from '@org/core/stores/redis'
-import { type SqliteStore, sqliteStore } from '@org/core/stores/sqlite'
+import { checkSqliteFile, type SqliteStoreOptions, sqliteStore } from '@org/core/stores/sqlite'
 import { describeDeliveryStore } from '@org/core/testing'
 import { Redis } from 'ioredis'
 import { createClient } from 'redis'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 
 const runner = { describe, it, expect, beforeEach }
 const request = { subject: 's', delivery: { id: 'evt_1', digest: 'd' }, leaseMs: 60_000 }
+const response = { status: 200, code: undefined, at: undefined, body: 'encrypted' }
 const DAY_MS = 24 * 60 * 60 * 1000
 const newFolder = () => mkdtempSync(join(tmpdir(), 'store-'))
 
 /** Claims a subject and completes it at once. */
-async function run(store: DeliveryStore, subject: string, { id = 'evt_1', body = 'encrypted' } = {}) {
+async function run(
+  store: DeliveryStore,
+  subject: string,
+  { id = 'evt_1', body = 'encrypted', isLiving = false } = {},
+) {
   const result = await store.claim({ ...request, subject, delivery: { id, digest: 'd' } })
   if (result.state !== 'claimed') throw new Error(result.state)
-  const progress = { step: 'created' }
-  await store.complete(result.lease, { response: { status: 200, body }, progress, isLiving: true })
+  const progress = isLiving ? { step: 'created' } : {}
+  await store.complete(result.lease, { response: { ...response, body }, progress, isLiving })
 }
 
-describeDeliveryStore(runner, 'memory', (now) => memoryStore({ now }))
+describe('the memory', () => {
+  describeDeliveryStore(runner, 'memory', (now) => memoryStore({ now }))
 
-describe('in a file', () => {
-  let store: SqliteStore
-  afterEach(() => store.close())
-  describeDeliveryStore(runner, 'SQLite', (now) => {
-    store = sqliteStore({ file: join(newFolder(), 'deliveries.db'), now })
-    return store
+  it('drops the records that were written the longest ago when it is full', async () => {
+    /** Room for two records. */
+    const capacity = 900
+    const store = memoryStore({ capacity })
+    const kept = async (...subjects: string[]) => {
+      const records = await Promise.all(subjects.map((subject) => store.read(subject)))
+      return subjects.filter((_, at) => records[at])
+    }
+    for (const [at, subject] of ['a', 'b', 'a', 'c'].entries())
+      await run(store, subject, { id: `evt_${at}`, isLiving: true })
+    expect(await kept('a', 'b', 'c')).toEqual(['a', 'c'])
+    await run(store, 'long', { body: 'x'.repeat(capacity) })
+    await run(store, 'd')
+    expect(await kept('a', 'c', 'long', 'd')).toEqual(['d'])
   })
 })
 
-it('a full memory store drops the records that were written the longest ago', async () => {
-  /** Room for two records. */
-  const capacity = 900
-  const store = memoryStore({ capacity })
-  const kept = async (...subjects: string[]) => {
-    const records = await Promise.all(subjects.map((subject) => store.read(subject)))
-    return subjects.filter((_, at) => records[at])
+describe('a file of SQLite', () => {
+  /** In a folder that the store creates. */
+  const newFile = () => join(newFolder(), 'nested', 'deliveries.db')
+
+  function open(options: SqliteStoreOptions) {
+    const store = sqliteStore(options)
+    onTestFinished(store.close)
+    return store
   }
-  for (const subject of ['a', 'b', 'a', 'c']) await run(store, subject, { id: `evt_${crypto.randomUUID()}` })
-  expect(await kept('a', 'b', 'c')).toEqual(['a', 'c'])
-  await run(store, 'long', { body: 'x'.repeat(capacity) })
-  await run(store, 'd')
-  expect(await kept('a', 'c', 'long', 'd')).toEqual(['d'])
+
+  /** Opens the file as another process would. */
+  function openAside(file: string): DatabaseSync {
+    const database = new DatabaseSync(file)
+    onTestFinished(() => database.close())
+    return database
+  }
+
+  describeDeliveryStore(runner, 'SQLite', (now) => open({ file: newFile(), now }))
+
+  it('may be read by nobody else, and keeps its records after its store is closed', async () => {
+    const file = newFile()
+    expect(await checkSqliteFile(file)).toBe(undefined)
+    expect([statSync(file).mode & 0o777, readdirSync(dirname(file))]).toEqual([0o600, ['deliveries.db']])
+    const store = open({ file })
+    await run(store, 's')
+    await store.close()
+    await expect(store.claim(request)).rejects.toThrow('is closed')
+    expect(await open({ file }).claim(request)).toEqual({ state: 'done', response, fence: 1 })
+  })
+
+  it('lets each event happen once for four processes that start at the same time without it', async () => {
+    // One more than a transaction takes.
+    const [file, events] = [newFile(), 201]
+    const program = join(import.meta.dirname, 'sqlite-process.ts')
+    const start = () =>
+      promisify(execFile)(process.execPath, ['--conditions=@org/source', program, file, `${events}`])
+    const outputs = await Promise.all([1, 2, 3, 4].map(start))
+    const states: string[] = outputs.flatMap(({ stdout }) => JSON.parse(stdout))
+    expect(states.filter((state) => state === 'completed')).toHaveLength(events)
+    expect(states.filter((state) => /^(completed|busy|done)$/.test(state))).toHaveLength(4 * events)
+  })
+
+  it('loses two expired records with each write', async () => {
+    const file = newFile()
+    let time = Date.now()
+    const store = open({ file, now: () => time })
+    for (const subject of ['a', 'b', 'c']) await run(store, subject)
+    await run(store, 'living', { isLiving: true })
+    time += 7 * DAY_MS + 3_600_000
+    const records = openAside(file).prepare('SELECT key FROM records')
+    const counts = [records.all().length]
+    for (const subject of ['d', 'e']) {
+      await store.claim({ ...request, subject })
+      counts.push(records.all().length)
+    }
+    expect(counts).toEqual([4, 3, 3])
+    expect(await store.read('living')).toMatchObject({ fence: 1 })
+  })
+
+  it('that another process has locked stops no other work, and fails with the cause until it is free', async () => {
+    const file = newFile()
+    const store = open({ file })
+    await store.probe()
+    const other = openAside(file)
+    other.exec('BEGIN IMMEDIATE')
+    let turns = 0
+    const timer = setInterval(() => {
+      turns += 1
+    }, 1)
+    const locked = `The store ${file} can’t be used: another process has locked it.`
+    await expect(Promise.all([store.claim(request), store.probe()])).rejects.toThrow(locked)
+    clearInterval(timer)
+    expect([turns > 100, await checkSqliteFile(file)]).toEqual([true, locked])
+    expect(await store.read('s')).toBe(undefined)
+    other.exec('COMMIT')
+    expect(await store.claim(request)).toMatchObject({ state: 'claimed' })
+  })
+
+  it.each<[string, string, (file: string) => void]>([
+    ['is no database', 'file is not a database', (file) => writeFileSync(file, 'A text. '.repeat(99))],
+    [
+      'was written by another version',
+      'it has format 99, and this host reads format 4: drain the host that wrote it',
+      (file) => openAside(file).exec('PRAGMA user_version = 99; CREATE TABLE other (id INTEGER)'),
+    ],
+    ['is empty', 'it is empty, as after a copy that failed', (file) => writeFileSync(file, '')],
+    ['is a folder', 'EISDIR', (file) => mkdirSync(file)],
+  ])('that %s fails with the cause, until that is over', async (_, cause, spoil) => {
+    const file = newFile()
+    mkdirSync(dirname(file))
+    spoil(file)
+    const store = open({ file })
+    const failure = `The store ${file} can’t be used: ${cause}`
+    await expect(store.probe()).rejects.toThrow(failure)
+    await expect(checkSqliteFile(file)).rejects.toThrow(failure)
+    rmSync(dirname(file), { recursive: true })
+    await store.probe()
+  })
+
+  it('that was removed or replaced under its store fails until it is back', async () => {
+    const file = newFile()
+    const store = open({ file })
+    await store.probe()
+    renameSync(file, `${file}.away`)
+    for (const spoil of [() => {}, () => writeFileSync(file, '')]) {
+      spoil()
+      const failure = 'it was removed or replaced while it was open; restart the host'
+      await expect(Promise.all([store.probe(), store.claim(request)])).rejects.toThrow(failure)
+    }
+    renameSync(`${file}.away`, file)
+    await store.probe()
+  })
+
+  const disk = newFolder()
+  const mount = () => spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'none', disk]).status === 0
+  const unmount = () => spawnSync('umount', [disk]).status === 0
+  const canMount = mount() && unmount()
+  if (!canMount) process.stderr.write('SKIPPED: a full disk. Only root may mount one to test it.\n')
+
+  it.skipIf(!canMount)(
+    'on a full disk fails with the cause, leaves nothing there, and recovers',
+    async () => {
+      mount()
+      onTestFinished(() => void unmount())
+      const [file, filler] = [join(disk, 'deliveries.db'), join(disk, 'filler')]
+      const fill = () => spawnSync('dd', ['if=/dev/zero', `of=${filler}`, 'bs=4096'])
+      const full = /can’t be used: .*(disk is full|disk I\/O error|ENOSPC)/
+      fill()
+      expect(await checkSqliteFile(file)).toMatch(full)
+      expect(readdirSync(disk)).toEqual(['filler'])
+      rmSync(filler)
+      const store = open({ file })
+      await store.probe()
+      fill()
+      await expect.poll(() => store.probe().catch((error: Error) => error.message)).toMatch(full)
+      await expect(store.claim(request)).rejects.toThrow(full)
+      rmSync(filler)
+      await store.probe()
+      expect(await store.claim(request)).toMatchObject({ state: 'claimed' })
+    },
+  )
 })
 
 const hasRedis = spawnSync('redis-server', ['--version']).status === 0
@@ -100,10 +244,10 @@ describe.skipIf(!hasRedis)('the Redis store', () => {
     const [claimed = ''] = await keys()
     expect(await days(claimed)).toBe(7)
 
-    await run(store, 'deployment')
+    await run(store, 'deployment', { isLiving: true })
     const record = (await keys()).find((key) => key !== claimed) ?? ''
     const length = await nodeRedis.strLen(record)
-    for (let at = 2; at <= 30; at += 1) await run(store, 'deployment', { id: `evt_${at}` })
+    for (let at = 2; at <= 30; at += 1) await run(store, 'deployment', { id: `evt_${at}`, isLiving: true })
     expect(await nodeRedis.strLen(record)).toBeLessThan(length + 10)
     expect(await days(record)).toBeGreaterThan(36_000)
     const earlier = (await keys()).filter((key) => key !== record && key !== claimed)
