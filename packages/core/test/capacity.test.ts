@@ -146,13 +146,6 @@ function createReader(dependencies: Partial<HandlerDependencies> = {}) {
 }
 
 describe('the memory for bodies that arrive', () => {
-  it('is not reserved for what a request announces', async () => {
-    const { begin } = createReader()
-    const announced = await begin('a', 1 / MEBIBYTE, { 'content-length': String(64 * MEBIBYTE) })
-    expect(await (await begin('a', 10)).finish()).toBe(200)
-    expect(await announced.finish()).toBe(200)
-  })
-
   it('goes to a body that arrives in time, from one that came to a halt', async () => {
     const { begin, pass, lines } = createReader()
     const [inTime, givesWay, stays] = [await begin('a', 30), await begin('b', 20), await begin('c', 13.9)]

@@ -4,9 +4,7 @@ import {
   environmentReference,
   functionArguments,
   secret,
-  token,
 } from '@org/core'
-import { toManifest } from '@org/core/hosting'
 import { connectPlatform } from '@org/core/testing'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
@@ -132,18 +130,5 @@ describe('a definition', () => {
     const faults = faultsOf(() => Reflect.apply(createWebhookHandler, undefined, given))
     const named = faults.split('\n  ').slice(1)
     expect(named.map((fault) => fault.split(' ')[0]).toSorted()).toEqual(Object.keys(wrong).toSorted())
-  })
-
-  it('lets a form take a reference wherever an input may be one', () => {
-    const inputs = z.object({
-      key: environmentReference(z.string().min(9).regex(/^sk_/)).optional().meta({ title: 'Key' }),
-      token: environmentReference(token()),
-      urls: z.array(environmentReference(z.url())),
-    })
-    const { properties } = toManifest({ ...bare, inputs }).inputs
-    const { key, token: tokenField, urls } = Object(properties)
-    for (const field of [key, tokenField]) expect('a{{ env.NAME }}b').toMatch(new RegExp(field.pattern))
-    expect('pk_1').not.toMatch(new RegExp(key.pattern))
-    expect([key.minLength, urls.items.format]).toEqual([undefined, undefined])
   })
 })

@@ -1,6 +1,5 @@
 /** What the store keeps of an event: encrypted responses and steps under the keys of the host, and reservations. */
 import { type DeliveryStore, type HandlerContext, IntegrationError, memoryStore } from '@org/core'
-import { readResourceOwner } from '@org/core/authoring'
 import type { Json, RecordedResponse } from '@org/core/hosting'
 import { createDeliveryStore, type RecordStorage } from '@org/core/stores'
 import { type DeliveryResponse, deliver } from '@org/core/testing'
@@ -10,7 +9,6 @@ import {
   clock,
   created,
   createHost,
-  deleted,
   failing,
   issuedKey,
   type ProviderCall,
@@ -68,28 +66,6 @@ describe('a recorded response', () => {
     expect(bodies.map((body) => body + atob(body)).join()).not.toMatch(/ada@|greeting-|"result"/)
     expect(new Set(bodies.map((body) => body.slice(0, 30))).size).toBe(3)
     expect(bodies[2]?.length).toBeLessThan(100_000)
-  })
-
-  it.each([greet, created, deleted])('to $name is replayed for seven days', async (event) => {
-    const { now, pass } = clock()
-    const host = createHost({ now, store: memoryStore({ now }) })
-    const replays = []
-    for (const milliseconds of [0, 7 * DAY_MS - 1, 1]) {
-      pass(milliseconds)
-      replays.push(isReplay(await deliver(host.handle, event, { id })))
-    }
-    expect(replays).toEqual([false, true, false])
-  })
-
-  it('is there for no call without an id, of a function that only reads, or on another route', async () => {
-    const store = memoryStore()
-    const [host, other] = [createHost({ store }), createHost({ store, route: 'greeter-server' })]
-    await deliver(host.handle, greet, { id })
-    for (const _ of [1, 2]) {
-      expect(isReplay(await deliver(host.handle, greet))).toBe(false)
-      expect(isReplay(await deliver(host.handle, calling('count'), { id }))).toBe(false)
-    }
-    expect(isReplay(await deliver(other.handle, greet, { id }))).toBe(false)
   })
 
   it.each<[string, { id?: string; route?: string; event?: object }, (own: RecordedResponse) => object]>([
@@ -276,19 +252,4 @@ describe('the progress of a delivery', () => {
     pass(60 * DAY_MS)
     expect((await store.read('greeter/deployment/dep_1')) !== undefined).toBe(isKept)
   })
-})
-
-it('a resource belongs to the first deployment that reserves it, and only on its route', async () => {
-  const store = memoryStore()
-  const reserved: unknown[] = []
-  const provider = async (_: ProviderCall, { progress }: HandlerContext) =>
-    void reserved.push(await progress?.isReserved('thing/1'), await progress?.reserve('thing/1'))
-  const host = createHost({ store, provider })
-  host.platform.addDeployment({ id: 'dep_2' })
-  for (const dep of ['dep_1', 'dep_2', 'dep_1'])
-    await deliver(host.handle, { ...created, deployment: { ...created.deployment, id: dep } })
-  expect(reserved).toEqual([false, true, true, false, false, true])
-  await store.reserve({ subject: 'greeter/thing/2', owner: 'other/deployment/dep_1' })
-  const owners = [1, 2, 3].map((thing) => readResourceOwner(store, 'greeter', `thing/${thing}`))
-  expect(await Promise.all(owners)).toEqual(['dep_1', undefined, undefined])
 })

@@ -1,4 +1,4 @@
-import { createVerifier, createWebhookHandler } from '@org/core'
+import { createWebhookHandler } from '@org/core'
 import { eventNames } from '@org/core/hosting'
 import { connectPlatform, createPlatformEmulator, deliver } from '@org/core/testing'
 import { describe, expect, it } from 'vitest'
@@ -26,23 +26,6 @@ function stream(text: string, size = text.length) {
 }
 
 describe('a request', () => {
-  const now = String(Math.floor(Date.now() / 1000))
-  const signed = { 'webhook-id': 'evt_1', 'webhook-timestamp': now, 'webhook-signature': 'v1,abc' }
-
-  it.each([
-    ['no signature', 0, {}],
-    ['a signature of long ago', 0, { ...signed, 'webhook-timestamp': '1600000000' }],
-    ['a wrong signature', 38, signed],
-  ])('with %s is refused after %i bytes of its body, and the log names its sender', async (...row) => {
-    const [, bytes, headers] = row
-    const verify = createVerifier({ secrets: [`whsec_${btoa('the secret of this route')}`] })
-    const host = createHost({ verify, peer: () => '192.0.2.7' })
-    const { body, read } = stream(challenge(1))
-    expect(await refusal(host, body, headers)).toMatchObject({ code: 'invalid_signature' })
-    expect(read()).toBe(bytes)
-    expect(host.lines).toMatchObject([{ level: 'warn', facts: { peer: '192.0.2.7' } }])
-  })
-
   it.each<[string, Record<string, string>]>([
     ['unsupported_media_type', { 'content-type': 'application/jsonp' }],
     ['unsupported_media_type', { 'content-type': '' }],
