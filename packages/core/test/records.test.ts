@@ -1,5 +1,6 @@
 /** What the store keeps of an event: encrypted responses and steps under the keys of the host, and reservations. */
 import { type DeliveryStore, type HandlerContext, IntegrationError, memoryStore } from '@org/core'
+import { readResourceOwner } from '@org/core/authoring'
 import type { Json, RecordedResponse } from '@org/core/hosting'
 import { createDeliveryStore, type RecordStorage } from '@org/core/stores'
 import { type DeliveryResponse, deliver } from '@org/core/testing'
@@ -252,4 +253,19 @@ describe('the progress of a delivery', () => {
     pass(60 * DAY_MS)
     expect((await store.read('greeter/deployment/dep_1')) !== undefined).toBe(isKept)
   })
+})
+
+it('a resource belongs to the first deployment that reserves it, and only on its route', async () => {
+  const store = memoryStore()
+  const reserved: unknown[] = []
+  const provider = async (_: ProviderCall, { progress }: HandlerContext) =>
+    void reserved.push(await progress?.isReserved('thing/1'), await progress?.reserve('thing/1'))
+  const host = createHost({ store, provider })
+  host.platform.addDeployment({ id: 'dep_2' })
+  for (const dep of ['dep_1', 'dep_2', 'dep_1'])
+    await deliver(host.handle, { ...created, deployment: { ...created.deployment, id: dep } })
+  expect(reserved).toEqual([false, true, true, false, false, true])
+  await store.reserve({ subject: 'greeter/thing/2', owner: 'other/deployment/dep_1' })
+  const owners = [1, 2, 3].map((thing) => readResourceOwner(store, 'greeter', `thing/${thing}`))
+  expect(await Promise.all(owners)).toEqual(['dep_1', undefined, undefined])
 })
