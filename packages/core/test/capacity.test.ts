@@ -59,6 +59,7 @@ describe('the limit of events under way', () => {
       expect(await host.send(of('dep_6'))).toMatchObject(overloaded)
       const challenge = { name: 'WEBHOOK_CHALLENGE', challenge: 'c', deployment }
       expect(await host.send(challenge)).toMatchObject({ status: 200, body: { challenge: 'c' } })
+      expect(await host.send({ name: 'WEBHOOK_CHALLENGE' })).toMatchObject({ body: { status: 'ok' } })
       await host.finish()
       expect(await host.send(event)).toMatchObject({ status: 200 })
     },

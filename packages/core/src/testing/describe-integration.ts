@@ -2,7 +2,6 @@ import * as z from 'zod'
 import type { IntegrationDefinition } from '../contract/integration.ts'
 import { secretPaths } from '../contract/marks.ts'
 import { memoryStore } from '../delivery/stores/memory.ts'
-import { toManifest } from '../openapi/manifest.ts'
 import { describeFunctions } from './describe-functions.ts'
 import { describeSecrets } from './describe-secrets.ts'
 import type { Fault } from './faults.ts'
@@ -56,20 +55,6 @@ export function describeIntegration(
   const { name, metrics: declared, downloads } = definition
 
   describe(`the integration ${name}`, () => {
-    it('has a manifest in JSON Schema, with its secrets marked', async () => {
-      const manifest = toManifest(definition)
-      expect(JSON.parse(JSON.stringify(manifest))).toEqual(manifest)
-      expect(manifest).toMatchObject({ sensitiveOutputs: secretPaths(definition.outputs) })
-    })
-
-    it('echoes a challenge, responds “ok” without one, and makes no call', async () => {
-      const { send, provider, platform } = host()
-      const name = 'WEBHOOK_CHALLENGE'
-      expect((await send({ name, challenge: 'c_1' })).body).toEqual({ challenge: 'c_1' })
-      expect((await send({ name })).body).toEqual({ status: 'ok' })
-      expect([provider.calls.length, platform.calls.length]).toEqual([0, 0])
-    })
-
     it('takes a deployment from deploying to running, and publishes its outputs with the secret ones marked', async () => {
       const running = host()
       const response = await running.send(created(running))
