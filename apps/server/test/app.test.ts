@@ -59,43 +59,39 @@ describe('a response of the host', () => {
 })
 
 describe('a page of another origin', () => {
-  /** The headers of CORS in the response to a page, with the word of Vary that belongs to them. */
-  async function permissionsOf(path: string, init: RequestInit) {
-    const { headers } = await ask(path, init)
-    const names = [...headers.keys()].filter((name) => name.startsWith('access-control-'))
-    const varies = headers.get('vary')?.toLowerCase().includes('origin') ?? false
-    return [...names.map((name) => `${name}: ${headers.get(name)}`), `varies: ${varies}`]
-  }
+  const preflight = { method: 'OPTIONS', headers: { origin, 'access-control-request-method': 'POST' } }
+  const from = (origin: string) => ({ headers: { origin } })
+  const listed = [`access-control-allow-origin: ${origin}`, 'vary: origin']
+  const others = ['https://evil.example.com', `${origin}.evil.example.com`, 'null', 'http://app.example.com']
 
-  it('may read a route only if CORS_ORIGINS lists it, and without cookies', async () => {
-    const others = [
-      'https://evil.example.com',
-      `${origin}.evil.example.com`,
-      'null',
-      'http://app.example.com',
-    ]
-    for (const path of ['/readyz', '/integrations', '/openapi.json']) {
-      const allowed = [`access-control-allow-origin: ${origin}`, 'varies: true']
-      expect(await permissionsOf(path, { headers: { origin } })).toEqual(allowed)
-      for (const other of others)
-        expect(await permissionsOf(path, { headers: { origin: other } })).toEqual(['varies: true'])
-    }
-  })
-
-  it('may neither call nor read a webhook, nor read a route for operators, listed or not', async () => {
-    for (const path of ['/metrics', '/deliveries/evt_1'])
-      expect(await permissionsOf(path, { headers: { origin } })).toEqual(['varies: false'])
-    for (const { name } of builtin) {
-      const path = `/${name}/webhook`
-      const preflight = { origin, 'access-control-request-method': 'POST' }
-      for (const init of [{ method: 'OPTIONS', headers: preflight }, challenge])
-        expect(await permissionsOf(path, init)).toEqual(['varies: false'])
-    }
+  it.each<[rule: string, paths: string[], requests: RequestInit[], headers: string[]]>([
+    ['may read a route if CORS_ORIGINS lists it', ['/readyz', '/openapi.json'], [from(origin)], listed],
+    [
+      'may read no route if it is not listed',
+      ['/readyz', '/openapi.json'],
+      others.map(from),
+      ['vary: origin'],
+    ],
+    ['may read no route for operators', ['/metrics', '/deliveries/evt_1'], [from(origin)], []],
+    [
+      'may neither call nor read a webhook',
+      builtin.map(({ name }) => `/${name}/webhook`),
+      [preflight, challenge],
+      [],
+    ],
+  ])('%s, and sends no cookies', async (_, paths, requests, expected) => {
+    for (const path of paths)
+      for (const init of requests) {
+        const { headers } = await ask(path, init)
+        const ofCors = [...headers].filter(([name]) => /^(access-control-.*|vary)$/.test(name))
+        expect(ofCors.map(([name, value]) => `${name}: ${value}`.toLowerCase())).toEqual(expected)
+      }
   })
 })
 
 describe('the readiness of the host', () => {
   beforeEach(() => void onTestFinished(() => void vi.useRealTimers()))
+  const away = () => Promise.reject(new Error('away'))
 
   it.each([
     ['a shared store', 'redis://127.0.0.1:1', 200],
@@ -103,7 +99,7 @@ describe('the readiness of the host', () => {
   ])('lasts while %s is away after a first write only if all hosts share it', async (...row) => {
     const [, DELIVERY_STORE, expected] = row
     vi.useFakeTimers({ toFake: ['performance'] })
-    const probe = vi.fn<DeliveryStore['probe']>().mockRejectedValue(new Error('away'))
+    const probe = vi.fn<DeliveryStore['probe']>(away)
     const { ask } = start({ probe }, { DELIVERY_STORE })
     const readiness = async (path = '/readyz') => {
       vi.advanceTimersByTime(1_000)
@@ -111,9 +107,8 @@ describe('the readiness of the host', () => {
       return { status: response.status, body: await response.json() }
     }
     expect(await readiness()).toEqual({ status: 503, body: { status: 'store_unreachable' } })
-    probe.mockResolvedValue()
+    probe.mockResolvedValueOnce()
     expect(await readiness()).toEqual({ status: 200, body: { status: 'ready', store: 'reachable' } })
-    probe.mockRejectedValue(new Error('away'))
     expect((await readiness()).status).toBe(expected)
     expect((await readiness('/readyz?store')).status).toBe(503)
     const probes = probe.mock.calls.length
@@ -122,8 +117,7 @@ describe('the readiness of the host', () => {
   })
 
   it('lasts while a shared store is away that took the write of an event, before anyone asked', async () => {
-    const probe = vi.fn<DeliveryStore['probe']>().mockRejectedValue(new Error('away'))
-    const { ask, send } = start({ probe }, { DELIVERY_STORE: 'redis://127.0.0.1:1' })
+    const { ask, send } = start({ probe: away }, { DELIVERY_STORE: 'redis://127.0.0.1:1' })
     await send('mailer', calling('sendEmail', mail), { id: 'evt_1' })
     expect(await (await ask('/readyz')).json()).toEqual({ status: 'ready', store: 'unreachable' })
   })

@@ -3,10 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createJsonLogger } from '@org/core'
 import { sqliteStore } from '@org/core/stores/sqlite'
-import { deliver, type Fault } from '@org/core/testing'
+import type { Fault } from '@org/core/testing'
 import { afterAll, describe, expect, it } from 'vitest'
 import { routes, validEvents } from './corpus.ts'
-import { calling, createFolder, createWorld, credentials, mail, type Sent, samples } from './hosted.ts'
+import { calling, createFolder, credentials, mail, type Sent, samples, startHost } from './hosted.ts'
 
 const secret = credentials.webhookSecret
 const environment = {
@@ -14,9 +14,8 @@ const environment = {
   DATABASE_URL: 'postgres://canary-user:canary-of-the-database@db.test/',
 }
 const secrets = [
-  ...Object.values({ ...credentials, DATABASE_URL: environment.DATABASE_URL }),
+  ...[...Object.values(credentials), environment.DATABASE_URL, 'canary-password "\\é'],
   ...samples.flatMap((sample) => sample.credentials),
-  'canary-password "\\é',
 ]
 /** A response may contain personal data; a log or the store must not. Too long to occur by chance. */
 const personal = [
@@ -49,9 +48,8 @@ function spellingsOf(canary: string): string[] {
 /** The texts that hold one of the values, shortened. */
 function findTexts(canaries: readonly string[], texts: readonly string[]): string[] {
   const spellings = canaries.flatMap(spellingsOf)
-  return texts
-    .filter((text) => spellings.some((spelling) => text.includes(spelling)))
-    .map((text) => text.slice(0, 2_000))
+  const holders = texts.filter((text) => spellings.some((spelling) => text.includes(spelling)))
+  return holders.map((text) => text.slice(0, 2_000))
 }
 
 /** A response that repeats the whole request, and other secrets of the host, in the format of each provider’s errors. */
@@ -75,17 +73,13 @@ const folder = createFolder()
 const store = sqliteStore({ file: join(folder, 'deliveries.db') })
 
 /** A fault of one server in every request, or the status of a response that repeats the request. */
-interface Failure {
-  at: keyof typeof hosts
-  behaviour: Fault | number
-}
+type Failure = [at: keyof typeof hosts, behaviour: Fault | number]
 
 /** Sends every event on every route, with and without a deployment, while a server may have a fault. */
 async function sendEverything(failure?: Failure) {
   const log: string[] = []
   const responses: string[] = []
-  const world = createWorld()
-  const host = world.start({
+  const { world, send } = startHost({
     variables: { PLATFORM_WEBHOOK_SECRET: secret },
     // So short that no event waits for a provider that breaks every write.
     requestTimeoutMs: failure ? 300 : undefined,
@@ -95,7 +89,7 @@ async function sendEverything(failure?: Failure) {
   })
   world.mail.inactive.add('ada@example.com')
   if (failure) {
-    const { at, behaviour } = failure
+    const [at, behaviour] = failure
     if (typeof behaviour === 'number')
       world.overrides.set(hosts[at], (request) => quoteBack(request, behaviour))
     else world[at].faults.add({ ...behaviour, times: Number.POSITIVE_INFINITY })
@@ -109,33 +103,29 @@ async function sendEverything(failure?: Failure) {
     world.platform.addDeployment({ id, inputs: { ...inputs } })
     // The host reads missing inputs from the platform; without a deployment, it uses the shared credentials.
     const deployments = [{ id, inputs }, { id }, { id: `own-${id}`, inputs, outputs }, undefined]
-    async function sendAll(sent: readonly object[]): Promise<void> {
-      const deliveries = sent.flatMap((event) => deployments.map((deployment) => ({ ...event, deployment })))
-      await Promise.all(
-        deliveries.map(async (event) => {
-          const delivery = { id: crypto.randomUUID(), secret, url: `http://host.test/${route}/webhook` }
-          // The second response is a replay.
-          for (const _ of failure ? [1] : [1, 2]) {
-            const { body } = await deliver(host.fetch, event, delivery)
-            responses.push(JSON.stringify(withoutPublished(body)))
-          }
-        }),
-      )
+    async function deliver(event: object): Promise<void> {
+      const delivery = { id: crypto.randomUUID(), secret }
+      // The second response is a replay.
+      for (const _ of failure ? [1] : [1, 2])
+        responses.push(JSON.stringify(withoutPublished((await send(route, event, delivery)).body)))
     }
-    const [created, deleted] = ['DEPLOYMENT_CREATED', 'DEPLOYMENT_DELETED'].map((name) =>
-      events.filter((event) => event.name === name),
-    )
-    await sendAll(created ?? [])
-    await sendAll([...events.filter(({ name }) => !name.startsWith('DEPLOYMENT_')), ...invalidCalls])
-    await sendAll(deleted ?? [])
+    const others = events.filter(({ name }) => !name.startsWith('DEPLOYMENT_'))
+    for (const phase of [
+      events.filter(({ name }) => name === 'DEPLOYMENT_CREATED'),
+      [...others, ...invalidCalls],
+      events.filter(({ name }) => name === 'DEPLOYMENT_DELETED'),
+    ])
+      await Promise.all(
+        phase.flatMap((event) => deployments.map((deployment) => deliver({ ...event, deployment }))),
+      )
   }
   await Promise.all(routes.map(sendToRoute))
   const callbacks = world.platform.calls.filter(({ path }) => !path.endsWith('/outputs'))
   return {
     log,
     responses,
-    callbacks: callbacks.map((call) =>
-      JSON.stringify([call.path, call.idempotencyKey, withoutPublished(call.body)]),
+    callbacks: callbacks.map(({ path, idempotencyKey, body }) =>
+      JSON.stringify([path, idempotencyKey, withoutPublished(body)]),
     ),
     effects: world.mail.messages.length + world.backend.users.size + world.workspace.applications.size,
   }
@@ -148,14 +138,14 @@ describe('a secret', () => {
     for (const each of secrets) expect(findTexts([each], quotesOf(each))).toHaveLength(4)
   })
 
-  it.each<[name: string, Failure?]>([
+  it.each<[name: string, failure?: Failure]>([
     ['everything works'],
-    ['the mail server accepts each request and quotes it in a refusal', { at: 'mail', behaviour: 200 }],
-    ['the mail server refuses each request and quotes it', { at: 'mail', behaviour: 422 }],
-    ['the mail server breaks and quotes each request', { at: 'mail', behaviour: 500 }],
-    ['the mail server cuts each connection', { at: 'mail', behaviour: { cut: 'after' } }],
-    ['the identity provider refuses each request and quotes it', { at: 'workspace', behaviour: 422 }],
-    ['the platform refuses each request and quotes it', { at: 'platform', behaviour: 422 }],
+    ['the mail server accepts each request and quotes it in a refusal', ['mail', 200]],
+    ['the mail server refuses each request and quotes it', ['mail', 422]],
+    ['the mail server breaks and quotes each request', ['mail', 500]],
+    ['the mail server cuts each connection', ['mail', { cut: 'after' }]],
+    ['the identity provider refuses each request and quotes it', ['workspace', 422]],
+    ['the platform refuses each request and quotes it', ['platform', 422]],
   ])('stays out of logs, responses, callbacks and the store while %s', async (_, failure) => {
     const { log, responses, callbacks, effects } = await sendEverything(failure)
     for (const list of [log, responses]) expect(list.length).toBeGreaterThan(failure ? 35 : 250)

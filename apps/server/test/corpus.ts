@@ -5,67 +5,54 @@ import { credentials, samples } from './hosted.ts'
 
 export const routes = builtin.map(({ name }) => name)
 
-const addresses = {
-  to: ['ada@example.com', 'Bob <bob@example.com>'],
-  from: 'Shop <shop@example.com>',
-  cc: 'cc@example.com',
-  bcc: ['bcc@example.com'],
-  replyTo: 'reply@example.com',
-}
-const marks = { tag: 'welcome', headers: { 'X-Campaign': 'one' }, metadata: { order: '7' }, trackOpens: true }
-const bodies = {
-  subject: 'canary subject',
-  htmlBody: '<p>Hi</p>',
-  textBody: 'canary words',
-  messageStream: 'outbound',
-}
-const attachments = [{ name: 'a.txt', content: 'aGk=', contentType: 'text/plain' }]
-const slim = { ...addresses, ...bodies, ...marks }
-
-const names = { firstName: 'Ada', lastName: 'CanarySurname' }
-const password = { password: 'canary-password "\\é', skipPasswordChecks: true }
-const publicMetadata = { plan: 'gold' }
-const privateMetadata = { nested: { list: [1, null, true] } }
-const changes = { ...names, ...password, publicMetadata, privateMetadata, unsafeMetadata: {} }
-const limits = { maxAllowedMemberships: 5, publicMetadata: {} }
-const page = { query: 'ada', limit: 5, offset: 0 }
-const ofUsers = {
-  createUser: {
-    ...changes,
-    username: 'ada_lovelace',
-    externalId: '7',
-    emailAddress: ['ada@example.com'],
-    phoneNumber: '+15555550123',
+const message = {
+  ...{ to: ['ada@example.com', 'Bob <bob@example.com>'], from: 'Shop <shop@example.com>', tag: 'welcome' },
+  ...{ cc: 'cc@example.com', bcc: ['bcc@example.com'], replyTo: 'reply@example.com', trackOpens: true },
+  ...{
+    subject: 'canary subject',
+    htmlBody: '<p>Hi</p>',
+    textBody: 'canary words',
+    messageStream: 'outbound',
   },
-  getUser: { userId: 'user_1' },
+  ...{ headers: { 'X-Campaign': 'one' }, metadata: { order: '7' } },
+}
+const withFile = { ...message, attachments: [{ name: 'a.txt', content: 'aGk=', contentType: 'text/plain' }] }
+const changes = {
+  ...{
+    firstName: 'Ada',
+    lastName: 'CanarySurname',
+    password: 'canary-password "\\é',
+    skipPasswordChecks: true,
+  },
+  ...{ publicMetadata: { plan: 'gold' }, privateMetadata: { nested: { list: [1, null, true] } } },
+  unsafeMetadata: {},
+}
+const identity = { username: 'ada_lovelace', externalId: '7', phoneNumber: '+15555550123' }
+const page = { query: 'ada', limit: 5, offset: 0 }
+const user = { userId: 'user_1' }
+const limits = { maxAllowedMemberships: 5, publicMetadata: {} }
+const ofUsers = {
+  createUser: { ...changes, ...identity, emailAddress: ['ada@example.com'] },
+  getUser: user,
   listUsers: { ...page, orderBy: '-createdAt', emailAddress: 'ada@example.com', banned: false },
-  updateUser: { userId: 'user_1', ...changes },
+  updateUser: { ...user, ...changes },
   countUsers: { query: 'ada' },
   createOrganization: { name: 'Acme', slug: 'acme', createdBy: 'user_1', ...limits },
   listOrganizations: { ...page, includeMembersCount: true },
-  deleteUser: { userId: 'user_1' },
+  deleteUser: user,
 }
 const period = { fromDate: '2026-11-01', toDate: '2026-11-20' }
 const functions: Record<string, Record<string, object>> = {
   mailer: {
-    sendEmail: { ...slim, attachments },
+    sendEmail: withFile,
     send: { to: 'ada@example.com', subject: 'Hi', body: 'x' },
-    sendEmails: { messages: [slim, { ...slim, attachments }] },
+    sendEmails: { messages: [message, withFile] },
     sendBatch: { to: ['a@example.com', 'b@example.com'], subject: 'Hi', textBody: 'x' },
     getDeliveryStats: { ...period, tag: 'welcome', messageStream: 'outbound' },
   },
   idp: ofUsers,
   'idp-server': ofUsers,
-  ...Object.fromEntries(
-    samples.map(({ definition: { name, functions } }) => [
-      name,
-      Object.fromEntries(
-        Object.entries(functions).flatMap(([called, { aliases = [], arguments: schema }]) =>
-          [called, ...aliases].map((each) => [each, exampleOf(schema)]),
-        ),
-      ),
-    ]),
-  ),
+  auth: { unknown: {} },
 }
 
 const keysOf = (host: string, secretKey: string) => ({
@@ -75,49 +62,40 @@ const keysOf = (host: string, secretKey: string) => ({
 const keys = keysOf('tenant.clerk.accounts.dev', credentials.tenantSecretKey)
 const ownKeys = keysOf('shared.clerk.accounts.dev', credentials.secretKey)
 const mailbox = { fromEmail: 'Shop <shop@example.com>', messageStream: 'outbound' }
+const server = 'https://mail.example.com'
+const account = { platformApiKey: credentials.tenantAccessToken, template: 'b2b-saas' }
 const deployments: Record<string, { inputs: object; outputs?: object }> = {
-  ...Object.fromEntries(samples.map(({ definition, inputs }) => [definition.name, { inputs }])),
   mailer: {
-    inputs: {
-      ...mailbox,
-      serverType: 'dedicated',
-      apiToken: '{{env.TENANT_MAIL_TOKEN}}',
-      baseUrl: 'https://mail.example.com',
-    },
-    outputs: { ...mailbox, apiToken: credentials.tenantMailToken, apiUrl: 'https://mail.example.com' },
+    inputs: { ...mailbox, serverType: 'dedicated', apiToken: '{{env.TENANT_MAIL_TOKEN}}', baseUrl: server },
+    outputs: { ...mailbox, apiToken: credentials.tenantMailToken, apiUrl: server },
   },
   idp: {
     inputs: { ...keys, serverType: 'dedicated' },
     outputs: { ...keys, frontendApiUrl: 'https://tenant.clerk.accounts.dev' },
   },
   'idp-server': {
-    inputs: {
-      applicationName: 'Shop',
-      platformApiKey: credentials.tenantAccessToken,
-      environmentType: 'production',
-      domain: 'example.com',
-      template: 'b2b-saas',
-    },
+    inputs: { applicationName: 'Shop', environmentType: 'production', domain: 'example.com', ...account },
     outputs: { ...ownKeys, applicationId: 'app_1', instanceId: 'ins_1', frontendApiUrl: 'https://a.example' },
   },
 }
 
-const callsOf = (route: string) =>
-  Object.entries(functions[route] ?? { unknown: {} }).map(([name, args]) => ({ name, arguments: args }))
+for (const { definition, inputs } of samples) {
+  deployments[definition.name] = { inputs }
+  functions[definition.name] = Object.fromEntries(
+    Object.entries(definition.functions).flatMap(([name, { aliases = [], arguments: schema }]) =>
+      [name, ...aliases].map((each) => [each, exampleOf(schema)]),
+    ),
+  )
+}
 
-export const validEvents = routes.flatMap((route) =>
-  eventNames.flatMap((name) =>
-    (name === 'FUNCTION_CALL' ? callsOf(route) : [undefined]).map((functionCall) => ({
-      route,
-      event: {
-        id: 'evt_1',
-        name,
-        timestamp: '2026-11-20T09:00:00Z',
-        deployment: { id: 'dep_1', inputs: {}, outputs: {}, ...deployments[route] },
-        challenge: 'c_1',
-        download: { id: 'dl_1', file: '.env.local' },
-        functionCall,
-      },
-    })),
-  ),
-)
+export const validEvents = routes.flatMap((route) => {
+  const calls = Object.entries(functions[route] ?? {}).map(([name, args]) => ({ name, arguments: args }))
+  const deployment = { id: 'dep_1', inputs: {}, outputs: {}, ...deployments[route] }
+  const download = { id: 'dl_1', file: '.env.local' }
+  return eventNames.flatMap((name) =>
+    (name === 'FUNCTION_CALL' ? calls : [undefined]).map((functionCall) => {
+      const envelope = { id: 'evt_1', name, timestamp: '2026-11-20T09:00:00Z', challenge: 'c_1' }
+      return { route, event: { ...envelope, deployment, download, functionCall } }
+    }),
+  )
+})
