@@ -55,24 +55,23 @@ it('the clients of openapi-typescript, hey-api and orval compile; the first reje
   onTestFinished(() => served.close())
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
+  const write = (name: string, text: string) => writeFileSync(join(folder, name), text)
+  // The client of hey-api does not compile with exactOptionalPropertyTypes.
+  const compilerOptions = { exactOptionalPropertyTypes: false }
+  write(
+    'tsconfig.json',
+    JSON.stringify({ extends: '../../tsconfig.json', compilerOptions, include: ['*.ts'] }),
+  )
+  write('program.ts', program)
+  // A mistake that compiles has an unused @ts-expect-error.
   const wrong = mistakes.map(
     (body) => `// @ts-expect-error\nconnect('', '').client.POST('/mailer/webhook', { body: ${body} })\n`,
   )
-  const options = {
-    extends: '../../tsconfig.json',
-    // The client of hey-api does not compile with it.
-    compilerOptions: { exactOptionalPropertyTypes: false },
-    include: ['*.ts'],
-  }
-  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(options))
-  writeFileSync(join(folder, 'program.ts'), program)
-  writeFileSync(join(folder, 'mistakes.ts'), `import { connect } from './program.ts'\n${wrong.join('')}`)
+  write('mistakes.ts', `import { connect } from './program.ts'\n${wrong.join('')}`)
   await generateClients(await (await get('/openapi.json')).json(), folder, served.url)
 
-  const { resolve } = createRequire(import.meta.url)
-  const compiler = join(dirname(resolve('typescript/package.json')), 'bin/tsc')
-  const parameters = [compiler, '-p', folder, '--checkers', '1']
-  // A mistake that compiles has an unused @ts-expect-error.
+  const typescript = createRequire(import.meta.url).resolve('typescript/package.json')
+  const parameters = [join(dirname(typescript), 'bin/tsc'), '-p', folder, '--checkers', '1']
   expect(String(spawnSync(process.execPath, parameters).stdout)).toBe('')
 
   const { connect } = await import(join(folder, 'program.ts'))

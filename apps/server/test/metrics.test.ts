@@ -6,15 +6,18 @@ import { calling, mail, mailDeployment, type StartOptions, startHost } from './h
 
 const always = { times: Number.POSITIVE_INFINITY }
 const has = (...lines: string[]) => expect.arrayContaining(lines)
+const sendMail = calling('sendEmail', mail)
 
 function start(options: StartOptions = {}) {
   const started = startHost({ createMetrics, ...options })
-  /** The lines of the own series, as Prometheus reads them. */
-  async function scrape(): Promise<string[]> {
-    const text = await (await started.get('/metrics')).text()
-    return text.split('\n').filter((line) => line.startsWith('webhook_'))
+  return {
+    ...started,
+    /** The lines of the own series, as Prometheus reads them. */
+    async scrape(of = ''): Promise<string[]> {
+      const text = await (await started.get('/metrics')).text()
+      return text.split('\n').filter((line) => line.startsWith(`webhook_${of}`))
+    },
   }
-  return { ...started, scrape }
 }
 
 beforeAll(() => {
@@ -34,8 +37,7 @@ describe('GET /metrics', () => {
 
   it('counts each event by its outcome or the code of its problem, from the first one on', async () => {
     const { world, send, get, scrape } = start()
-    await send('mailer', calling('sendEmail', mail), { id: 'evt_1' })
-    await send('mailer', calling('sendEmail', mail), { id: 'evt_1' })
+    for (const id of ['evt_1', 'evt_1']) await send('mailer', sendMail, { id })
     await send('mailer', calling('sendEmail', { ...mail, to: 'no address' }))
     await send('auth', { name: 'METRIC_UPDATE' })
     await send('auth', { name: 'NOTHING' })
@@ -43,40 +45,36 @@ describe('GET /metrics', () => {
     await get('/wp-login.php')
     world.mail.faults.add({ status: 503, ...always })
     await send('mailer', calling('getDeliveryStats'))
-    const lines = await scrape()
-    const events = lines.filter((line) => line.startsWith('webhook_events_total'))
-    const call = 'webhook_events_total{route="mailer",event="FUNCTION_CALL",function='
-    expect(events).toEqual([
-      `${call}"sendEmail",outcome="ok"} 1`,
-      `${call}"sendEmail",outcome="replayed"} 1`,
-      `${call}"sendEmail",outcome="invalid_arguments"} 1`,
-      'webhook_events_total{route="auth",event="METRIC_UPDATE",function="",outcome="ignored"} 1',
-      'webhook_events_total{route="auth",event="other",function="",outcome="invalid_event"} 1',
-      'webhook_events_total{route="auth",event="METRIC_UPDATE",function="",outcome="future"} 1',
-      'webhook_events_total{route="other",event="other",function="",outcome="not_found"} 1',
-      `${call}"getDeliveryStats",outcome="provider_error"} 1`,
+    const count = (route: string, event: string, called: string, outcome: string) =>
+      `webhook_events_total{route="${route}",event="${event}",function="${called}",outcome="${outcome}"} 1`
+    expect(await scrape('events_total')).toEqual([
+      count('mailer', 'FUNCTION_CALL', 'sendEmail', 'ok'),
+      count('mailer', 'FUNCTION_CALL', 'sendEmail', 'replayed'),
+      count('mailer', 'FUNCTION_CALL', 'sendEmail', 'invalid_arguments'),
+      count('auth', 'METRIC_UPDATE', '', 'ignored'),
+      count('auth', 'other', '', 'invalid_event'),
+      count('auth', 'METRIC_UPDATE', '', 'future'),
+      count('other', 'other', '', 'not_found'),
+      count('mailer', 'FUNCTION_CALL', 'getDeliveryStats', 'provider_error'),
     ])
-    expect(lines.join('\n')).toMatch(/^webhook_event_duration_seconds_count\{.*"sendEmail"\} 3$/m)
+    const durations = await scrape('event_duration_seconds_count')
+    expect(durations.join('\n')).toMatch(/^.*\{.*"sendEmail"\} 3$/m)
   })
 
   it('counts messages by their fate, those of a batch too, and no replay', async () => {
     const { world, send, scrape } = start()
-    const fates = async () =>
-      (await scrape())
-        .join()
-        .match(/(?<=messages_total\{route="mailer",fate="\w+"\} )\d/g)
-        ?.map(Number)
-    expect(await fates()).toEqual([0, 0, 0])
+    const fates = async () => (await scrape('messages_total{route="mailer"')).map((line) => line.slice(-1))
+    expect(await fates()).toEqual(['0', '0', '0'])
     const batch = calling('sendEmails', { messages: [mail, { ...mail, to: 'no address' }, mail] })
     for (const id of ['evt_1', 'evt_1']) await send('mailer', batch, { id })
-    await send('mailer', calling('sendEmail', mail), { id: 'evt_2' })
-    expect(await fates()).toEqual([3, 1, 0])
-    for (const [id, event] of Object.entries({ evt_3: batch, evt_4: calling('sendEmail', mail) })) {
+    await send('mailer', sendMail, { id: 'evt_2' })
+    expect(await fates()).toEqual(['3', '1', '0'])
+    for (const [id, event] of Object.entries({ evt_3: batch, evt_4: sendMail })) {
       world.mail.faults.add({ method: 'POST', status: 500 })
       await send('mailer', event, { id })
     }
-    expect(await fates()).toEqual([3, 2, 3])
-    const outcomes = (await scrape()).filter((line) => line.includes('function="sendEmails",outcome='))
+    expect(await fates()).toEqual(['3', '2', '3'])
+    const outcomes = (await scrape('events_total')).filter((line) => line.includes('"sendEmails"'))
     expect(outcomes.join()).toMatch(/"partial"\} 1.*"replayed"\} 1.*"unknown"\} 1/)
   })
 
@@ -84,16 +82,26 @@ describe('GET /metrics', () => {
     const { world, send, scrape } = start()
     for (const fault of [{ status: 429 }, { status: 422 }, { status: 503 }, { cut: 'before' as const }]) {
       world.mail.faults.add({ method: 'POST', ...fault })
-      await send('mailer', calling('sendEmail', mail))
+      await send('mailer', sendMail)
     }
     // The retry after 429 succeeds.
     const requests = 'webhook_provider_requests_total{integration="mailer",method="POST",outcome='
-    expect(await scrape()).toEqual(
+    const outcomes = ['429', '4xx', '5xx', 'unreachable', '2xx']
+    expect(await scrape('provider_request')).toEqual(
       has(
-        ...['429', '4xx', '5xx', 'unreachable', '2xx'].map((outcome) => `${requests}"${outcome}"} 1`),
+        ...outcomes.map((outcome) => `${requests}"${outcome}"} 1`),
         'webhook_provider_request_duration_seconds_count{integration="mailer",method="POST"} 5',
       ),
     )
+  })
+
+  it('counts the requests that a provider refuses for their credentials, by the owner of the credential', async () => {
+    const { world, send, scrape } = start()
+    world.mail.faults.add({ status: 401, ...always })
+    for (const deployment of [undefined, mailDeployment('dep_1'), mailDeployment('dep_2')])
+      await send('mailer', { ...sendMail, deployment })
+    const rejected = 'webhook_provider_credentials_rejected_total{integration="mailer",owner='
+    expect(await scrape()).toEqual(has(`${rejected}"host"} 1`, `${rejected}"deployment"} 2`))
   })
 
   it('counts each attempt of a callback to the platform', async () => {
@@ -105,73 +113,56 @@ describe('GET /metrics', () => {
     await send('mailer', { name: 'METRIC_UPDATE', deployment: { id: 'dep_1' } })
     world.platform.faults.add({ html: true })
     await send('mailer', { name: 'METRIC_UPDATE', deployment: { id: 'dep_1' } })
-    const requests = (await scrape()).filter((line) => line.startsWith('webhook_platform_requests_total'))
-    const count = (callback: string, outcome: string, times: number) =>
-      `webhook_platform_requests_total{callback="${callback}",outcome="${outcome}"} ${times}`
-    expect(requests.toSorted()).toEqual([
-      count('deployment', '2xx', 1),
-      count('deployment', 'malformed', 1),
-      count('logs', '2xx', 2),
-      count('metrics', '2xx', 1),
-      count('outputs', '2xx', 1),
-      count('outputs', '5xx', 1),
-      count('status', '2xx', 2),
+    const lines = await scrape('platform_requests_total')
+    expect(lines.map((line) => line.replace(/^.*callback=|outcome=/g, '')).toSorted()).toEqual([
+      '"deployment","2xx"} 1',
+      '"deployment","malformed"} 1',
+      '"logs","2xx"} 2',
+      '"metrics","2xx"} 1',
+      '"outputs","2xx"} 1',
+      '"outputs","5xx"} 1',
+      '"status","2xx"} 2',
     ])
-  })
-
-  it('counts the requests that a provider refuses for their credentials, by the owner of the credential', async () => {
-    const { world, send, scrape } = start()
-    world.mail.faults.add({ status: 401, ...always })
-    await send('mailer', calling('sendEmail', mail))
-    for (const id of ['dep_1', 'dep_2'])
-      await send('mailer', { ...calling('sendEmail', mail), deployment: mailDeployment(id) })
-    const rejected = 'webhook_provider_credentials_rejected_total{integration="mailer",owner='
-    expect(await scrape()).toEqual(has(`${rejected}"host"} 1`, `${rejected}"deployment"} 2`))
   })
 
   it('counts the calls of an owner from the first that fails on, for a hundred owners', async () => {
     const { world, send, scrape } = start()
     const call = (owner: string, baseUrl?: string) =>
-      send('mailer', {
-        ...calling('sendEmail', mail),
-        deployment: { ...mailDeployment('dep_1', baseUrl), owner },
-      })
-    const counted = async () =>
-      (await scrape()).filter((line) => line.startsWith('webhook_owner_calls_total')).join('\n')
+      send('mailer', { ...sendMail, deployment: { ...mailDeployment('dep_1', baseUrl), owner } })
     await call('cust_0')
     world.overrides.set('mail.test', () => Response.json({}, { status: 404 }))
     // A server of its own is no matter of the operator.
     world.overrides.set('own.example.com', () => new Response('', { status: 502 }))
     await call('cust_own', 'https://own.example.com')
-    expect(await counted()).toBe('')
+    expect(await scrape('owner_calls_total')).toEqual([])
     for (let at = 0; at <= 100; at += 1) await call(`cust_${at}`)
     world.overrides.clear()
     await call('cust_0')
     const of = (owner: string, outcome: string) =>
       `webhook_owner_calls_total{route="mailer",owner="${owner}",outcome="${outcome}"} 1`
-    expect((await counted()).split('\n')).toEqual([
-      ...Array.from({ length: 100 }, (_, at) => of(`cust_${at}`, 'failed')),
-      of('cust_0', 'ok'),
-    ])
+    const failed = Array.from({ length: 100 }, (_, at) => of(`cust_${at}`, 'failed'))
+    expect(await scrape('owner_calls_total')).toEqual([...failed, of('cust_0', 'ok')])
   })
 
   it('shows events under way, and whether the store can be reached', async () => {
-    const { claim, probe } = memoryStore()
+    const memory = memoryStore()
     const seen: string[][] = []
-    const store = {
-      ...memoryStore(),
-      claim: vi.fn(async (request: Parameters<typeof claim>[0]) => {
-        seen.push(await scrape())
-        return claim(request)
-      }),
-      probe: vi.fn(probe),
-    }
-    const { send, scrape } = start({ store })
-    await send('mailer', calling('sendEmail', mail), { id: 'evt_1' })
+    const probe = vi.fn(memory.probe)
+    const { send, scrape } = start({
+      store: {
+        ...memory,
+        probe,
+        async claim(request) {
+          seen.push(await scrape())
+          return memory.claim(request)
+        },
+      },
+    })
+    await send('mailer', sendMail, { id: 'evt_1' })
     expect(seen).toEqual([has('webhook_events_in_flight 1', 'webhook_store_reachable 1')])
-    store.probe.mockRejectedValue(new Error('away'))
+    probe.mockRejectedValue(new Error('away'))
     // It writes once a second at most.
-    await expect.poll(scrape).toEqual(has('webhook_events_in_flight 0', 'webhook_store_reachable 0'))
+    await expect.poll(() => scrape()).toEqual(has('webhook_events_in_flight 0', 'webhook_store_reachable 0'))
   })
 
   it('shows an open circuit, and counts the calls that it stops', async () => {
@@ -202,8 +193,7 @@ describe('GET /metrics', () => {
         send('mailer', { name: text }),
         send('mailer', calling(text, { [text]: text }), { id: `delivery ${at}` }),
         send('idp', { ...calling(text), deployment: { id: text } }),
-        send('mailer', { name: 'HEALTH_CHECK', deployment }),
-        send('mailer', { name: 'DEPLOYMENT_DELETED', deployment }),
+        ...['HEALTH_CHECK', 'DEPLOYMENT_DELETED'].map((name) => send('mailer', { name, deployment })),
         ask('/mailer/webhook', `M${at}`),
         ask(`/${encodeURIComponent(text)}/webhook`, 'POST'),
         ask(`/deliveries/${encodeURIComponent(text)}`, 'GET'),

@@ -7,19 +7,18 @@ import { calling, credentials, mail as message, startHost } from './hosted.ts'
 
 it('the platform of docs/platform-api.md serves a host: deployments, reports, function calls and retries', async () => {
   const { platformToken, webhookSecret } = credentials
-  const hostServer = await serve((request) => handle(request))
+  const hostServer = await serve(async (request) => host.fetch(request))
   onTestFinished(() => hostServer.close())
   const variables = { PLATFORM_API_TOKEN: platformToken, PLATFORM_WEBHOOK_SECRET: webhookSecret }
   for (const [name, value] of Object.entries({ ...variables, HOST_URL: hostServer.url, PORT: '0' }))
     vi.stubEnv(name, value)
   onTestFinished(() => void vi.unstubAllEnvs())
-  const folder = join(import.meta.dirname, '..')
-  const [example] = await writeExamples(folder, ['../../docs/platform-api.md'], 'readme')
+  const guide = '../../docs/platform-api.md'
+  const [example] = await writeExamples(join(import.meta.dirname, '..'), [guide], 'readme')
   const { deployments, send, server } = await import(example?.path ?? '')
   onTestFinished(() => server.close().closeAllConnections())
   const platform = `http://127.0.0.1:${server.address().port}`
   const { host, world } = startHost({ variables: { ...variables, PLATFORM_API_URL: platform } })
-  const handle = async (request: Request) => host.fetch(request)
   world.overrides.set(new URL(platform).host, ({ url, method, headers, text }) =>
     fetch(url, { method, headers, ...(text && { body: text }) }),
   )
@@ -36,13 +35,6 @@ it('the platform of docs/platform-api.md serves a host: deployments, reports, fu
   const sent = await send('mailer', { ...calling('sendEmail', message), deployment })
   expect(world.mail.messages).toMatchObject([{ messageId: sent.result.messageId }])
   expect(await send('mailer', { name: 'DEPLOYMENT_DELETED', deployment })).toEqual({ status: 'stopped' })
-  expect(deployments.get('dep_1')).toMatchObject({
-    status: 'stopped',
-    outputs: { fromEmail: 'shop@example.com' },
-    sensitive: ['apiToken'],
-    metrics: expect.arrayContaining([expect.objectContaining({ name: 'emails_sent' })]),
-    logs: expect.arrayContaining([expect.objectContaining({ level: 'info' })]),
-  })
   const repeated = {
     method: 'POST',
     headers: { authorization: `Bearer ${platformToken}`, 'idempotency-key': 'evt:logs.00000000' },
@@ -50,5 +42,11 @@ it('the platform of docs/platform-api.md serves a host: deployments, reports, fu
   }
   for (const _ of [1, 2])
     expect((await fetch(`${platform}/deployments/dep_1/logs`, repeated)).status).toBe(200)
-  expect(JSON.stringify(deployments.get('dep_1').logs).match(/Once\./g)).toHaveLength(1)
+  const { logs, ...record } = deployments.get('dep_1')
+  expect(logs.length).toBeGreaterThan(1)
+  expect(JSON.stringify(logs).match(/Once\./g)).toHaveLength(1)
+  expect(record).toMatchObject({
+    ...{ status: 'stopped', outputs: { fromEmail: 'shop@example.com' }, sensitive: ['apiToken'] },
+    metrics: expect.arrayContaining([expect.objectContaining({ name: 'emails_sent' })]),
+  })
 })

@@ -1,6 +1,7 @@
 /** The connections of hosts and functions to Redis, its faults and its settings. */
 import { readFileSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
+import type { DeliveryStore } from '@org/core'
 import { redisStore } from '@org/core/stores/redis'
 import { afterAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { hasRedis, startRedis } from '../../../bench/chaos/redis.ts'
@@ -15,6 +16,20 @@ const completion = { response: { status: 200, body: 'encrypted' }, progress: {},
 const guide = readFileSync(new URL('../../../docs/scaling.md', import.meta.url), 'utf8')
 /** The permissions of the guide, without the user and the password. */
 const permissions = /^ *ACL SETUSER \S+ on \S+ (.+)$/m.exec(guide)?.[1]?.split(' ') ?? []
+
+/** Uses the operations of a store. */
+async function useStore(store: DeliveryStore): Promise<void> {
+  for (const end of ['release', 'complete'] as const) {
+    const claim = await store.claim(request)
+    if (claim.state !== 'claimed') throw new Error(`Expected a claim, got ${claim.state}.`)
+    const { lease } = claim
+    await store.advance(lease, { step: 1 })
+    await store.renew(lease, 60_000)
+    expect(await store.read(request.subject)).toMatchObject({ fence: lease.fence })
+    expect(await store[end](lease, completion)).toBe(true)
+    await store.probe()
+  }
+}
 
 describe.skipIf(!hasRedis)('on Redis', async () => {
   if (!hasRedis) return
@@ -31,113 +46,85 @@ describe.skipIf(!hasRedis)('on Redis', async () => {
   }
   /** A store over a connection that ends with the test. */
   async function open(url = redis.url) {
-    const connection = await connectRedis(url)
-    onTestFinished(() => connection.destroy())
-    return redisStore({ client: connection })
+    const client = await connectRedis(url)
+    onTestFinished(() => client.destroy())
+    return redisStore({ client })
   }
-  async function claimed(store: ReturnType<typeof createFunctionStore>) {
-    const result = await store.claim(request)
-    if (result.state !== 'claimed') throw new Error(`Expected a claim, got ${result.state}.`)
-    return result.lease
+  /** Connects a host, and resolves with its log once it has settled. */
+  async function logOf(url: string): Promise<string[]> {
+    const lines: string[] = []
+    const client = keepConnected(url, (level, message, data = {}) =>
+      lines.push([level, message, ...Object.values(data)].join(' ')),
+    )
+    onTestFinished(client.close)
+    await expect.poll(() => lines.length).toBeGreaterThan(0)
+    await client.sendCommand(['PING']).catch(() => {})
+    // The last question about the settings was sent before this one.
+    await redis.ask('PING')
+    return lines
   }
 
-  describe('a function', () => {
-    it('has a connection for each operation, and closes it', async () => {
-      // However slow the machine is, no time limit ends.
-      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-      onTestFinished(() => void vi.useRealTimers())
-      const store = createFunctionStore(redis.url)
-      for (const end of ['release', 'complete'] as const) {
-        const lease = await claimed(store)
-        await store.advance(lease, { sent: 1 })
-        await store.renew(lease, 60_000)
-        expect(await createFunctionStore(redis.url).claim(request)).toMatchObject({ state: 'busy' })
-        expect(await store.read(request.subject)).toMatchObject({ fence: lease.fence })
-        await store.probe()
-        expect(await store[end](lease, completion)).toBe(true)
-      }
-      // The one of the question.
-      const connections = () => redis.ask('CLIENT', 'LIST', 'TYPE', 'normal')
-      await expect.poll(async () => (await connections()).trim().split('\n')).toHaveLength(1)
-    })
-
-    it('fails when Redis is silent', async () => {
-      redis.pause()
-      onTestFinished(redis.resume)
-      const silent = createFunctionStore(redis.url)
-      await expect(silent.claim(request)).rejects.toThrow('Redis was not reached within 2000 ms')
-    })
+  it('a function has a connection for each operation, closes it, and fails when Redis is silent', async () => {
+    // However slow the machine is, no time limit ends.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    await useStore(createFunctionStore(redis.url))
+    // The one of the question.
+    const connections = () => redis.ask('CLIENT', 'LIST', 'TYPE', 'normal')
+    await expect.poll(async () => (await connections()).trim().split('\n')).toHaveLength(1)
+    vi.useRealTimers()
+    redis.pause()
+    onTestFinished(redis.resume)
+    const claim = createFunctionStore(redis.url).claim(request)
+    await expect(claim).rejects.toThrow('Redis was not reached within 2000 ms')
   })
 
-  describe('a host', () => {
-    /** Connects a host, and resolves with its log once it has settled. */
-    async function logOf(url: string): Promise<string[]> {
-      const lines: string[] = []
-      const client = keepConnected(url, (level, message, data = {}) =>
-        lines.push([level, message, ...Object.values(data)].join(' ')),
-      )
-      onTestFinished(client.close)
-      await expect.poll(() => lines.length).toBeGreaterThan(0)
-      await client.sendCommand(['PING']).catch(() => {})
-      // The last question about the settings was sent before this one.
-      await redis.ask('PING')
-      return lines
+  it('a host works with the settings and the permissions of the guide, warns of nothing, and is not ready without one of them', async () => {
+    const url = await allow(...permissions)
+    expect(await logOf(url)).toEqual(['info The host reached Redis.'])
+    await useStore(await open(url))
+    const commands = permissions.flatMap((word) => /^\+(eval|get|getrange|set|time)$/.exec(word)?.[1] ?? [])
+    expect(commands).toHaveLength(5)
+    for (const command of commands) {
+      const less = await open(await allow(...permissions, `-${command}`))
+      await expect(less.probe(), command).rejects.toThrow(/permissions|can't run/)
     }
+  })
 
-    it('works with the settings and the permissions of the guide, warns of nothing, and is not ready without one of them', async () => {
-      const url = await allow(...permissions)
-      expect(await logOf(url)).toEqual(['info The host reached Redis.'])
-      const store = await open(url)
-      for (const end of ['release', 'complete'] as const) {
-        const lease = await claimed(store)
-        await store.advance(lease, { step: 1 })
-        await store.renew(lease, 60_000)
-        expect(await store[end](lease, completion)).toBe(true)
-      }
-      await store.probe()
-      const commands = permissions.flatMap((word) => /^\+(eval|get|getrange|set|time)$/.exec(word)?.[1] ?? [])
-      expect(commands).toHaveLength(5)
-      for (const command of commands) {
-        const less = await open(await allow(...permissions, `-${command}`))
-        await expect(less.probe(), command).rejects.toThrow(/permissions|can't run/)
-      }
-    })
+  it.each([
+    ['maxmemory-policy', 'allkeys-lru', 'noeviction', 'maxmemory_policy:noeviction'],
+    ['appendonly', 'no', 'yes', 'aof_enabled:1'],
+  ])('a host warns in one line if %s is %s', async (name, wrong, right, missing) => {
+    await redis.ask('CONFIG', 'SET', name, wrong)
+    const line = `warn Redis may lose records, and effects may be repeated: its INFO has no ${missing}.`
+    expect(await logOf(redis.url)).toEqual([expect.stringContaining('info'), line])
+    await redis.ask('CONFIG', 'SET', name, right)
+  })
 
-    it.each([
-      ['maxmemory-policy', 'allkeys-lru', 'noeviction', 'maxmemory_policy:noeviction'],
-      ['appendonly', 'no', 'yes', 'aof_enabled:1'],
-    ])('warns in one line if %s is %s', async (name, wrong, right, missing) => {
-      await redis.ask('CONFIG', 'SET', name, wrong)
-      const line = `warn Redis may lose records, and effects may be repeated: its INFO has no ${missing}.`
-      expect(await logOf(redis.url)).toEqual([expect.stringContaining('info'), line])
-      await redis.ask('CONFIG', 'SET', name, right)
-    })
+  it('a host is not ready before Redis is too full for an event', async () => {
+    const store = await open()
+    await store.probe()
+    let limit = Number(/used_memory:(\d+)/.exec(await redis.ask('INFO', 'memory'))?.[1]) - 100_000
+    /** Whether an event can be claimed with a little more memory. */
+    async function claim(): Promise<string> {
+      limit += 4_096
+      await redis.ask('CONFIG', 'SET', 'maxmemory', String(limit))
+      return store.claim(request).then(({ state }) => state, String)
+    }
+    await expect.poll(claim, { interval: 1 }).toBe('claimed')
+    await expect(store.probe()).rejects.toThrow('OOM')
+    await redis.ask('CONFIG', 'SET', 'maxmemory', '0')
+    await store.probe()
+    await expect.poll(() => redis.ask('KEYS', '*probe*')).toBe('')
+  })
 
-    it('is not ready before Redis is too full for an event', async () => {
-      const store = await open()
-      await store.probe()
-      let limit = Number(/used_memory:(\d+)/.exec(await redis.ask('INFO', 'memory'))?.[1]) - 100_000
-      /** Whether an event can be claimed with a little more memory. */
-      async function claim(): Promise<string> {
-        limit += 4_096
-        await redis.ask('CONFIG', 'SET', 'maxmemory', String(limit))
-        return store.claim(request).then(({ state }) => state, String)
-      }
-      await expect.poll(claim, { interval: 1 }).toBe('claimed')
-      await expect(store.probe()).rejects.toThrow('OOM')
-      await redis.ask('CONFIG', 'SET', 'maxmemory', '0')
-      await store.probe()
-      await expect.poll(() => redis.ask('KEYS', '*probe*')).toBe('')
-    })
-
-    it.each([
-      ['a wrong password', () => redis.url.replace('//', '//nobody:word@'), 'WRONGPASS'],
-      ['a database that is not there', () => `${redis.url}/99`, 'DB index is out of range'],
-      ['no server', () => 'redis://127.0.0.1:1', 'connect ECONNREFUSED 127.0.0.1:1'],
-      ['no such name', () => 'redis://redis.invalid', 'redis.invalid'],
-    ])('says why it can’t reach Redis: %s', async (_, url, reason) => {
-      expect((await logOf(url()))[0]).toContain(reason)
-    })
+  it.each([
+    ['a wrong password', () => redis.url.replace('//', '//nobody:word@'), 'WRONGPASS'],
+    ['a database that is not there', () => `${redis.url}/99`, 'DB index is out of range'],
+    ['no server', () => 'redis://127.0.0.1:1', 'connect ECONNREFUSED 127.0.0.1:1'],
+    ['no such name', () => 'redis://redis.invalid', 'redis.invalid'],
+  ])('a host says why it can’t reach Redis: %s', async (_, url, reason) => {
+    expect((await logOf(url()))[0]).toContain(reason)
   })
 })
 
