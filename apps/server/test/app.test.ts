@@ -13,14 +13,16 @@ const challenge = {
 }
 
 function start(store: Partial<DeliveryStore> = {}, variables = {}) {
+  const logger = vi.fn()
   const started = startHost({
     variables: { CORS_ORIGINS: origin, ...variables },
     store: { ...memoryStore(), ...store },
     createMetrics,
+    logger,
   })
   const ask = async (path: string, init?: RequestInit) =>
     started.host.fetch(new Request(`http://host.test${path}`, init))
-  return { ...started, ask }
+  return { ...started, ask, logger }
 }
 const { ask } = start()
 
@@ -100,7 +102,7 @@ describe('the readiness of the host', () => {
     const [, DELIVERY_STORE, expected] = row
     vi.useFakeTimers({ toFake: ['performance'] })
     const probe = vi.fn<DeliveryStore['probe']>(away)
-    const { ask } = start({ probe }, { DELIVERY_STORE })
+    const { ask, logger } = start({ probe }, { DELIVERY_STORE })
     const readiness = async (path = '/readyz') => {
       vi.advanceTimersByTime(1_000)
       const response = await ask(path)
@@ -114,6 +116,10 @@ describe('the readiness of the host', () => {
     const probes = probe.mock.calls.length
     expect((await ask('/readyz?store')).status).toBe(503)
     expect(probe.mock.calls).toHaveLength(probes)
+    const lines = logger.mock.calls.filter(([, message]) => message.startsWith('The delivery store'))
+    const unreachable = ['error', 'The delivery store is unreachable.', { reason: 'away' }]
+    const reachable = ['info', 'The delivery store takes writes again.', {}]
+    expect(lines).toEqual([unreachable, reachable, unreachable])
   })
 
   it('lasts while a shared store is away that took the write of an event, before anyone asked', async () => {

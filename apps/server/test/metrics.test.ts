@@ -35,73 +35,57 @@ describe('GET /metrics', () => {
     expect((await (await ask('/openapi.json')).json()).paths).not.toHaveProperty(['/metrics'])
   })
 
-  it('counts each event by its outcome or the code of its problem, from the first one on', async () => {
+  it('counts each event by its outcome or the code of its problem, and each message by its fate, no replay', async () => {
     const { world, send, get, scrape } = start()
-    for (const id of ['evt_1', 'evt_1']) await send('mailer', sendMail, { id })
-    await send('mailer', calling('sendEmail', { ...mail, to: 'no address' }))
-    await send('auth', { name: 'METRIC_UPDATE' })
-    await send('auth', { name: 'NOTHING' })
-    await send('auth', { name: 'METRIC_UPDATE', timestamp: '9999-01-01T00:00:00Z' })
-    await get('/wp-login.php')
-    world.mail.faults.add({ status: 503, ...always })
-    await send('mailer', calling('getDeliveryStats'))
-    const count = (route: string, event: string, called: string, outcome: string) =>
-      `webhook_events_total{route="${route}",event="${event}",function="${called}",outcome="${outcome}"} 1`
-    expect(await scrape('events_total')).toEqual([
-      count('mailer', 'FUNCTION_CALL', 'sendEmail', 'ok'),
-      count('mailer', 'FUNCTION_CALL', 'sendEmail', 'replayed'),
-      count('mailer', 'FUNCTION_CALL', 'sendEmail', 'invalid_arguments'),
-      count('auth', 'METRIC_UPDATE', '', 'ignored'),
-      count('auth', 'other', '', 'invalid_event'),
-      count('auth', 'METRIC_UPDATE', '', 'future'),
-      count('other', 'other', '', 'not_found'),
-      count('mailer', 'FUNCTION_CALL', 'getDeliveryStats', 'provider_error'),
-    ])
-    const durations = await scrape('event_duration_seconds_count')
-    expect(durations.join('\n')).toMatch(/^.*\{.*"sendEmail"\} 3$/m)
-  })
-
-  it('counts messages by their fate, those of a batch too, and no replay', async () => {
-    const { world, send, scrape } = start()
     const fates = async () => (await scrape('messages_total{route="mailer"')).map((line) => line.slice(-1))
     expect(await fates()).toEqual(['0', '0', '0'])
     const batch = calling('sendEmails', { messages: [mail, { ...mail, to: 'no address' }, mail] })
-    for (const id of ['evt_1', 'evt_1']) await send('mailer', batch, { id })
-    await send('mailer', sendMail, { id: 'evt_2' })
+    for (const id of ['evt_1', 'evt_1']) await send('mailer', sendMail, { id })
+    for (const id of ['evt_2', 'evt_2']) await send('mailer', batch, { id })
     expect(await fates()).toEqual(['3', '1', '0'])
-    for (const [id, event] of Object.entries({ evt_3: batch, evt_4: sendMail })) {
+    for (const event of [sendMail, batch]) {
       world.mail.faults.add({ method: 'POST', status: 500 })
-      await send('mailer', event, { id })
+      await send('mailer', event)
     }
     expect(await fates()).toEqual(['3', '2', '3'])
-    const outcomes = (await scrape('events_total')).filter((line) => line.includes('"sendEmails"'))
-    expect(outcomes.join()).toMatch(/"partial"\} 1.*"replayed"\} 1.*"unknown"\} 1/)
+    await send('mailer', calling('sendEmail', { ...mail, to: 'no address' }))
+    for (const event of [{}, { timestamp: '9999-01-01T00:00:00Z' }, { name: 'NOTHING' }])
+      await send('auth', { name: 'METRIC_UPDATE', ...event })
+    await get('/wp-login.php')
+    const count = (route: string, event: string, called: string, outcome: string) =>
+      `webhook_events_total{route="${route}",event="${event}",function="${called}",outcome="${outcome}"} 1`
+    const callOf = (called: string, outcome: string) => count('mailer', 'FUNCTION_CALL', called, outcome)
+    expect(await scrape('events_total')).toEqual([
+      ...['ok', 'replayed'].map((outcome) => callOf('sendEmail', outcome)),
+      ...['partial', 'replayed'].map((outcome) => callOf('sendEmails', outcome)),
+      callOf('sendEmail', 'outcome_unknown'),
+      callOf('sendEmails', 'unknown'),
+      callOf('sendEmail', 'invalid_arguments'),
+      ...['ignored', 'future'].map((outcome) => count('auth', 'METRIC_UPDATE', '', outcome)),
+      count('auth', 'other', '', 'invalid_event'),
+      count('other', 'other', '', 'not_found'),
+    ])
+    const durations = await scrape('event_duration_seconds_count')
+    expect(durations.join('\n')).toMatch(/^.*"sendEmail"\} 4$/m)
   })
 
-  it('counts each attempt of a call to a provider, by method and outcome', async () => {
+  it('counts each attempt of a call to a provider, and those that it refuses for their credentials by their owner', async () => {
     const { world, send, scrape } = start()
-    for (const fault of [{ status: 429 }, { status: 422 }, { status: 503 }, { cut: 'before' as const }]) {
-      world.mail.faults.add({ method: 'POST', ...fault })
-      await send('mailer', sendMail)
-    }
-    // The retry after 429 succeeds.
-    const requests = 'webhook_provider_requests_total{integration="mailer",method="POST",outcome='
-    const outcomes = ['429', '4xx', '5xx', 'unreachable', '2xx']
-    expect(await scrape('provider_request')).toEqual(
-      has(
-        ...outcomes.map((outcome) => `${requests}"${outcome}"} 1`),
-        'webhook_provider_request_duration_seconds_count{integration="mailer",method="POST"} 5',
-      ),
-    )
-  })
-
-  it('counts the requests that a provider refuses for their credentials, by the owner of the credential', async () => {
-    const { world, send, scrape } = start()
-    world.mail.faults.add({ status: 401, ...always })
+    world.mail.faults.add({ status: 401, times: 3 })
     for (const deployment of [undefined, mailDeployment('dep_1'), mailDeployment('dep_2')])
       await send('mailer', { ...sendMail, deployment })
     const rejected = 'webhook_provider_credentials_rejected_total{integration="mailer",owner='
     expect(await scrape()).toEqual(has(`${rejected}"host"} 1`, `${rejected}"deployment"} 2`))
+    for (const fault of [{ status: 429 }, { status: 503 }, { cut: 'before' as const }]) {
+      world.mail.faults.add({ method: 'POST', ...fault })
+      await send('mailer', sendMail)
+    }
+    const requests = 'webhook_provider_requests_total{integration="mailer",method="POST",outcome='
+    // The retry after 429 succeeds.
+    const outcomes = ['"4xx"} 3', '"429"} 1', '"2xx"} 1', '"5xx"} 1', '"unreachable"} 1']
+    const durations = 'webhook_provider_request_duration_seconds_count{integration="mailer",method="POST"} 7'
+    const expected = [...outcomes.map((outcome) => requests + outcome), durations]
+    expect(await scrape('provider_request')).toEqual(has(...expected))
   })
 
   it('counts each attempt of a callback to the platform', async () => {

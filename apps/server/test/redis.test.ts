@@ -183,22 +183,6 @@ describe.skipIf(!hasRedis)('the bundled host with Redis behind a proxy', async (
     await works('evt_1')
   })
 
-  it('is not ready while its user may not run a script, and says why once, and once that it works', async () => {
-    await primary?.ask('ACL', 'SETUSER', 'mute', 'on', '>word', '~*', '+@all', '-eval')
-    const { url, log } = ship({
-      environment: { DELIVERY_STORE: primary?.url.replace('//', '//mute:word@') },
-    })
-    const ready = async () => (await fetch(`${await url}/readyz`)).status
-    const said = (text: RegExp) =>
-      log.flatMap(({ level, message, reason }) => (text.test(`${message} ${reason}`) ? [level] : []))
-    await expect.poll(() => said(/reached Redis/).length).toBe(1)
-    expect(await ready()).toBe(503)
-    await expect.poll(() => said(/store is unreachable.*no permissions to run/)).toEqual(['error'])
-    await primary?.ask('ACL', 'SETUSER', 'mute', '+eval')
-    await expect.poll(ready).toBe(200)
-    await expect.poll(() => said(/takes writes again/)).toEqual(['info'])
-  })
-
   it('ends if Redis has a store of another format, and names it', async () => {
     await primary?.ask('-n', '3', 'SET', 'deliveries:format', '3')
     const { exit, log } = ship({ environment: { DELIVERY_STORE: `${primary?.url}/3` } })
