@@ -1,18 +1,15 @@
 /** The balancers of docs/scaling.md, in front of two bundled hosts that are restarted under load. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { deliver } from '@org/core/testing'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { nextPort } from '../../../bench/shared/processes.ts'
 import { calling, createFolder, mail } from './hosted.ts'
 import { secret } from './shipped.ts'
 import { surround } from './surrounded.ts'
 
 const guide = readFileSync(new URL('../../../docs/scaling.md', import.meta.url), 'utf8')
-const SENDERS = 6
 const { ship } = await surround()
-const balancers: ChildProcess[] = []
-afterAll(() => balancers.forEach((balancer) => void balancer.kill('SIGTERM')))
 
 /** Starts a balancer with the example of the guide, in front of hosts on these ports. */
 async function startBalancer(name: 'haproxy' | 'nginx', ports: readonly number[]): Promise<string> {
@@ -20,6 +17,8 @@ async function startBalancer(name: 'haproxy' | 'nginx', ports: readonly number[]
   const port = nextPort()
   const rooted = example
     .replace(/(bind |listen )\S*?80\b/, `$1127.0.0.1:${port}`)
+    // A host on a busy machine may take longer than an interval.
+    .replace('mode http\n', 'mode http\n  timeout check 60s\n')
     .replaceAll(/10\.0\.0\.([12]):3009/g, (_, host) => `127.0.0.1:${ports[host - 1]}`)
   const own = createFolder()
   const file = `${own}/balancer.conf`
@@ -29,16 +28,11 @@ async function startBalancer(name: 'haproxy' | 'nginx', ports: readonly number[]
   const http = `access_log off; ${paths.join(' ')}\n${rooted}`
   const whole = `daemon off; user root; pid ${own}/pid; error_log ${own}/log;\nevents {}\nhttp {\n${http}}\n`
   writeFileSync(file, name === 'nginx' ? whole : rooted)
-  balancers.push(spawn(name, name === 'nginx' ? ['-c', file] : ['-db', '-f', file], { stdio: 'ignore' }))
+  const balancer = spawn(name, name === 'nginx' ? ['-c', file] : ['-db', '-f', file], { stdio: 'ignore' })
+  onTestFinished(() => void balancer.kill('SIGTERM'))
   const url = `http://127.0.0.1:${port}`
-  await expect
-    .poll(() =>
-      fetch(`${url}/readyz`).then(
-        ({ ok }) => ok,
-        () => false,
-      ),
-    )
-    .toBe(true)
+  const isReady = () => fetch(`${url}/readyz`).then(({ ok }) => ok)
+  await expect.poll(() => isReady().catch(() => false)).toBe(true)
   return url
 }
 
@@ -51,28 +45,28 @@ describe.each(['haproxy', 'nginx'] as const)('hosts behind %s', (name) => {
     const folder = createFolder()
     const environment = { DELIVERY_STORE: 'sqlite:deliveries.db', DRAIN_DELAY_MS: '1500' }
     const start = (port: number) => ship({ folder, environment: { ...environment, PORT: String(port) } })
-    const hosts = new Map(ports.map((port) => [port, start(port)]))
-    for (const host of hosts.values()) await host.url
+    const hosts = ports.map(start)
+    for (const host of hosts) await host.url
     const url = `${await startBalancer(name, ports)}/mailer/webhook`
     let isOver = false
-    const answers: unknown[] = []
-    const senders = Array.from({ length: SENDERS }, async () => {
+    const failed: unknown[] = []
+    const senders = Array.from({ length: 6 }, async () => {
       while (!isOver) {
         const answer = deliver(fetch, calling('sendEmail', mail), { url, secret, id: crypto.randomUUID() })
-        answers.push(await answer.then(({ status, body }) => (status === 200 ? status : body), String))
+        const { status, body } = await answer.catch((error) => ({ status: 0, body: String(error) }))
+        if (status !== 200) failed.push(body)
       }
     })
-    const hasEvent = ({ log }: { log: object[] }) => log.some((line) => 'route' in line)
-    for (const [port, old] of hosts) {
-      await expect.poll(() => hasEvent(old)).toBe(true)
+    const getsEvents = ({ log }: ReturnType<typeof ship>) =>
+      expect.poll(() => log.filter((line) => 'route' in line).length).toBeGreaterThan(20)
+    for (const [at, old] of hosts.entries()) {
+      await getsEvents(old)
       old.kill('SIGTERM')
       expect(await old.exit).toBe(0)
-      const next = start(port)
-      await expect.poll(() => hasEvent(next)).toBe(true)
+      await getsEvents(start(ports[at] ?? 0))
     }
     isOver = true
     await Promise.all(senders)
-    expect(answers.filter((status) => status !== 200)).toEqual([])
-    expect(answers.length).toBeGreaterThan(100)
+    expect(failed).toEqual([])
   })
 })

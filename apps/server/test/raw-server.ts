@@ -2,11 +2,11 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 import type { Server } from 'node:net'
 
-/** Lets a server listen on the loopback interface, and resolves with its port. */
-export async function portOf(server: Server): Promise<number> {
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const address = server.address()
-  return typeof address === 'object' && address ? address.port : 0
+/** Lets a server listen on a free port of an interface, and resolves with the port. */
+export async function portOf(server: Server, address = '127.0.0.1'): Promise<number> {
+  await once(server.listen(0, address), 'listening')
+  const bound = server.address()
+  return typeof bound === 'object' && bound ? bound.port : 0
 }
 
 /** A request with its body. */

@@ -1,23 +1,16 @@
 /** The start of the shipped process: refused configurations, the address, who reaches it, and the store’s files. */
+import { once } from 'node:events'
 import { cpSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, it } from 'vitest'
-import { calling, createFolder, production as inProduction } from './hosted.ts'
-import { bundle, type StartOptions, secret, startShipped } from './shipped.ts'
+import { calling, createFolder, credentials, production } from './hosted.ts'
+import { bundle, secret, shipWith } from './shipped.ts'
 
-const development = { PLATFORM_API_URL: 'http://127.0.0.1:9' }
-const production = { ...development, ...inProduction, DRAIN_DELAY_MS: '0' }
+const { ship, end } = shipWith({ PLATFORM_API_URL: 'http://127.0.0.1:9', DRAIN_DELAY_MS: '0' })
+afterAll(end)
 const createUser = calling('createUser', { emailAddress: 'ada@example.com', password: 'hunter22' })
-const hosts: ReturnType<typeof startShipped>[] = []
-afterAll(() => hosts.forEach((host) => void host.kill('SIGKILL')))
-
-function start(environment: Record<string, string | undefined>, options: StartOptions = {}) {
-  const host = startShipped({ environment, ...options })
-  hosts.push(host)
-  return host
-}
 
 // At the same time, because they mostly wait.
 describe.concurrent('the bundled host', () => {
@@ -34,39 +27,37 @@ describe.concurrent('the bundled host', () => {
       DELIVERY_STORE: `sqlite:${file}`,
       MAILER_SHARED_FROM_EMAIL: 'hidden\u2028 <shop@example.com>',
     }
-    const { errors, exit } = start({ ...wrong, NODE_ENV: ' Production\r' })
+    const { errors, exit } = ship({ environment: { ...wrong, NODE_ENV: ' Production\r' } })
     expect(await exit).toBe(1)
     const named = [...errors().matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name)
     const missing = ['CORS_ORIGINS', 'PLATFORM_WEBHOOK_SECRET']
     expect(named.toSorted()).toEqual([...Object.keys(wrong), ...missing].toSorted())
-    expect(errors()).toMatch(
-      / {2}DELIVERY_STORE: .*it has format 3, and this host reads format 4: drain the host/,
-    )
+    expect(errors()).toContain('it has format 3, and this host reads format 4: drain the host')
     expect(errors()).not.toMatch(/hidden/i)
     // The host leaves a store of another format as it is.
     expect(readFileSync(file)).toEqual(before)
   })
 
   it('ends if its port is taken, or a part of its folder is missing, and says so', async () => {
-    const PORT = new URL(await start(development).url).port
-    const second = start({ ...development, PORT })
+    const PORT = new URL(await ship().url).port
+    const second = ship({ environment: { PORT } })
     const program = createFolder()
     cpSync(bundle, program, { recursive: true })
     const [part = ''] = readdirSync(program).filter((file) => file.startsWith('webhook'))
     rmSync(join(program, part))
-    const partial = start(development, { program })
+    const partial = ship({ program })
     expect([await second.exit, await partial.exit]).toEqual([1, 1])
-    const message = expect.stringContaining(PORT)
-    expect(second.log.at(-1)).toMatchObject({ level: 'error', message })
+    expect(second.log.at(-1)).toMatchObject({ level: 'error', message: expect.stringContaining(PORT) })
     const reason = expect.stringContaining(part)
     expect(partial.log.at(-1)).toMatchObject({ message: 'The host failed and ends.', reason })
   })
 
   it('listens on HOST, and tells its version and commit in its log, its metrics and its OpenAPI document', async () => {
     const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
-    const OPERATOR_TOKEN = 'operator-token-of-this-host'
+    const { operatorToken: OPERATOR_TOKEN } = credentials
     const tokens = { MAILER_SHARED_API_TOKEN: 'token-of-the-mailer', IDP_PLATFORM_API_KEY: 'ak_shared' }
-    const { url, log } = start({ ...production, HOST: '127.0.0.2', OPERATOR_TOKEN, ...tokens })
+    const environment = { ...production, ...tokens, HOST: '127.0.0.2', OPERATOR_TOKEN }
+    const { url, log } = ship({ environment })
     const at = (await url).replace('127.0.0.1', '127.0.0.2')
     const line = log.find(({ address }) => address)
     const built = line?.revision
@@ -91,28 +82,26 @@ describe.concurrent('the bundled host', () => {
 
   it('in production listens on every address, and in development without a secret on the loopback address, whatever HOST says', async () => {
     const reach = async (environment: Record<string, string>) => {
-      const url = (await start(environment).url).replace('127.0.0.1', '127.0.0.2')
+      const url = (await ship({ environment }).url).replace('127.0.0.1', '127.0.0.2')
       return fetch(`${url}/healthz`).then(
         ({ status }) => status,
         ({ cause }) => cause.code,
       )
     }
     expect(await reach(production)).toBe(200)
-    expect(await reach({ ...development, HOST: '0.0.0.0' })).toBe('ECONNREFUSED')
+    expect(await reach({ HOST: '0.0.0.0' })).toBe('ECONNREFUSED')
   })
 
   it('in development without a secret accepts requests to this machine, and of no other site', async () => {
-    const { url, log } = start({ ...development, CORS_ORIGINS: 'https://app.example.com' })
+    const { url, log } = ship({ environment: { CORS_ORIGINS: 'https://app.example.com' } })
     const { port } = new URL(await url)
     /** `fetch` would not send the header Host. */
-    const statusOf = (headers: Record<string, string>, path: string, body?: string) =>
-      new Promise((resolve, reject) => {
-        const all = { 'content-type': 'application/json', ...headers }
-        const method = body ? 'POST' : 'GET'
-        const outgoing = request({ host: '127.0.0.1', port, method, path, headers: all })
-        outgoing.on('response', ({ statusCode }) => resolve(statusCode)).on('error', reject)
-        outgoing.end(body)
-      })
+    async function statusOf(given: Record<string, string>, path: string, body?: string) {
+      const headers = { 'content-type': 'application/json', ...given }
+      const options = { host: '127.0.0.1', port, method: body ? 'POST' : 'GET', path, headers }
+      const [{ statusCode }] = await once(request(options).end(body), 'response')
+      return statusCode
+    }
     const read = (headers: Record<string, string>) => statusOf(headers, '/integrations')
     const send = (headers: Record<string, string>) =>
       statusOf(headers, '/auth/webhook', '{"name":"WEBHOOK_CHALLENGE","challenge":"c"}')
@@ -137,9 +126,8 @@ describe.concurrent('the bundled host', () => {
     const modeOf = (path: string) => statSync(path).mode & 0o777
     /** Sends the event to a host in this folder, with the first of its secrets, and says whether it was replayed. */
     async function isReplayed(folder: string, ...secrets: string[]): Promise<boolean> {
-      const environment = { ...development, DELIVERY_STORE: undefined }
-      const PLATFORM_WEBHOOK_SECRET = secrets.join(' ')
-      const host = start({ ...environment, PLATFORM_WEBHOOK_SECRET }, { folder, secret: secrets[0] })
+      const environment = { DELIVERY_STORE: undefined, PLATFORM_WEBHOOK_SECRET: secrets.join(' ') }
+      const host = ship({ environment, folder, secret: secrets[0] })
       const response = await host.send('idp', createUser, 'evt_1')
       // Without keys of the identity provider, the refusal is final, and recorded.
       expect(response).toMatchObject({ status: 422, body: { code: 'missing_credentials' } })

@@ -1,55 +1,25 @@
-/** The bundle that ships, as a process of its own, between a platform and providers over HTTP. */
+/** The bundle that ships, as processes of their own, and a platform and providers over HTTP around them. */
 import { spawn } from 'node:child_process'
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { sign } from '@org/core'
 import { deliver, serve } from '@org/core/testing'
 import { createFolder, createWorld, credentials, production, variablesAt } from './hosted.ts'
 
 export const secret = credentials.webhookSecret
 
-/** Starts a platform and providers over HTTP, with the variables of a production host between them. */
-export async function startSurroundings() {
-  const { start: _, ...world } = createWorld()
-  const { platform, mail, answerMail, workspace } = world
-  const servers = await Promise.all([platform.fetch, answerMail, workspace.fetch].map((each) => serve(each)))
-  const [platformUrl = '', mailUrl = '', idpUrl = ''] = servers.map(({ url }) => url)
-  platform.addDeployment({ id: 'dep_1' })
-  return {
-    ...world,
-    variables: {
-      ...production,
-      ...variablesAt(platformUrl, mailUrl, idpUrl),
-      DRAIN_DELAY_MS: '0',
-      DELIVERY_STORE: 'memory:',
-      OPERATOR_TOKEN: credentials.operatorToken,
-    },
-    /** Forgets the mails, and every deployment but one. */
-    reset() {
-      mail.reset()
-      platform.reset()
-      platform.addDeployment({ id: 'dep_1' })
-    },
-    async close() {
-      for (const server of servers) await server.close()
-    },
-  }
-}
+/** A copy of the bundle outside of the repository, where nothing else can be loaded. */
+export const bundle = createFolder()
+cpSync(new URL('../dist/node', import.meta.url), bundle, {
+  recursive: true,
+  filter: (path) => !/\.(map|cache)$/.test(path),
+})
 
-/** A signed delivery, as the platform sends it. */
-export async function signedRequest(
-  body: string,
-  { url = 'https://host.test/mailer/webhook' } = {},
-): Promise<Request> {
-  const signed = await sign({ secret, id: crypto.randomUUID(), body })
-  const headers = { 'content-type': 'application/json', ...signed }
-  return new Request(url, { method: 'POST', headers, body })
-}
+type Variables = Record<string, string | undefined>
 
 /** How a process is started. */
 export interface StartOptions {
-  environment?: Record<string, string | undefined>
+  environment?: Variables
   /** The working directory. @default an empty one */
   folder?: string
   /** Signs the events of `send`. @default {@link secret} */
@@ -63,25 +33,17 @@ export interface StartOptions {
 /** One line of the host's log. */
 type LogLine = Record<string, unknown> & { message?: string }
 
-/** A copy of the bundle outside of the repository, where nothing else can be loaded. */
-export const bundle = createFolder()
-cpSync(new URL('../dist/node', import.meta.url), bundle, {
-  recursive: true,
-  filter: (path) => !/\.(map|cache)$/.test(path),
-})
-
 /** Starts the bundle on a free port, with a store in memory unless `environment` says otherwise. */
-export function startShipped(options: StartOptions = {}) {
-  const { environment, folder, program = bundle, within = [] } = options
+function startShipped({ environment, program = bundle, within = [], ...options }: StartOptions) {
   const signedBy = 'secret' in options ? options.secret : secret
   const [command = '', ...args] = [...within, process.execPath, join(program, 'node.mjs')]
   const child = spawn(command, args, {
-    cwd: folder ?? createFolder(),
+    cwd: options.folder ?? createFolder(),
     env: { PORT: '0', DELIVERY_STORE: 'memory:', ...environment },
   })
   const log: LogLine[] = []
   let errors = ''
-  child.stderr?.on('data', (chunk) => {
+  child.stderr.on('data', (chunk) => {
     errors += chunk
   })
   const exit = new Promise<number | null>((resolve) => child.once('close', resolve))
@@ -113,5 +75,52 @@ export function startShipped(options: StartOptions = {}) {
     },
     kill: (signal: NodeJS.Signals) => void child.kill(signal),
     exit,
+  }
+}
+
+/** Starts processes with these variables, beside those of each. `end` ends all. */
+export function shipWith(variables: Variables) {
+  const hosts: ReturnType<typeof startShipped>[] = []
+  return {
+    ship({ environment, ...options }: StartOptions = {}) {
+      const host = startShipped({ environment: { ...variables, ...environment }, ...options })
+      hosts.push(host)
+      return host
+    },
+    async end() {
+      for (const host of hosts) host.kill('SIGKILL')
+      await Promise.all(hosts.map(({ exit }) => exit))
+    },
+  }
+}
+
+/** Starts a platform and providers over HTTP. `ship` starts a production host between them. */
+export async function startSurroundings() {
+  const { start: _, ...world } = createWorld()
+  const { platform, mail, answerMail, workspace } = world
+  const servers = await Promise.all([platform.fetch, answerMail, workspace.fetch].map((each) => serve(each)))
+  const [platformUrl = '', mailUrl = '', idpUrl = ''] = servers.map(({ url }) => url)
+  const variables = {
+    ...production,
+    ...variablesAt(platformUrl, mailUrl, idpUrl),
+    DRAIN_DELAY_MS: '0',
+    OPERATOR_TOKEN: credentials.operatorToken,
+  }
+  const { ship, end } = shipWith(variables)
+  platform.addDeployment({ id: 'dep_1' })
+  return {
+    ...world,
+    variables,
+    ship,
+    /** Forgets the mails, and every deployment but one. */
+    reset() {
+      mail.reset()
+      platform.reset()
+      platform.addDeployment({ id: 'dep_1' })
+    },
+    async close() {
+      await end()
+      for (const server of servers) await server.close()
+    },
   }
 }

@@ -11,18 +11,21 @@ import { panels } from '../../../docs/grafana-dashboard.ts'
 import { readConfig } from '../src/config.ts'
 import { createMetrics } from '../src/metrics.ts'
 import { variables } from '../src/variables.ts'
-import { calling, credentials, mail, mailDeployment, startHost } from './hosted.ts'
+import { calling, credentials, mail, mailDeployment, production, startHost } from './hosted.ts'
 
 const file = (name: string) => new URL(`../../../docs/${name}`, import.meta.url).pathname
 const read = (name: string) => readFileSync(file(name), 'utf8')
-const can = (program: string, what: string) => {
+/** A test that needs a program. */
+function itWith(program: string) {
   const isThere = spawnSync(program, ['--version']).status === 0
-  if (!isThere) process.stderr.write(`SKIPPED: ${what}. It needs ${program}.\n`)
-  return isThere
+  if (!isThere) process.stderr.write(`SKIPPED: a part of signals.test.ts. It needs ${program}.\n`)
+  return it.skipIf(!isThere)
 }
-const hasJq = can('jq', 'the commands of the runbook')
-const hasPromtool = can('promtool', 'the cases of docs/alerts.test.yml')
-const hasSystemd = can('systemd-analyze', 'the rating of the unit')
+/** Runs a program to its end. @returns its exit code, its output and its errors */
+function run(program: string, args: string[], input = '') {
+  const { status, stdout, stderr } = spawnSync(program, args, { input, encoding: 'utf8' })
+  return { status, stdout, stderr }
+}
 
 const page = read('signals.md')
 const alerts = read('alerts.yml')
@@ -36,28 +39,21 @@ const alerted = [...alerts.matchAll(/- alert: (\w+)\n(?: +#.*\n)* +expr: (.+)\n/
   },
 )
 /** The first block of each alert in the runbook. */
-const commands = new Map(
-  [...page.matchAll(/^### (\w+)\n\n```(sh|promql)\n(.+)\n```$/gm)].map(
-    ([, name = '', language, command = '']) => [name, { language, command }],
-  ),
-)
-const asked = [...commands].flatMap(([name, { language, command }]) =>
+const commands = [...page.matchAll(/^### (\w+)\n\n```(sh|promql)\n(.+)\n```$/gm)]
+const asked = commands.flatMap(([, name = '', language, command = '']) =>
   language === 'promql' ? [[name, command] as const] : [],
 )
 const metricsOf = (query: string) => query.match(/\b(webhook|process|nodejs)_\w+/g) ?? []
 
-const { operatorToken: OPERATOR_TOKEN } = credentials
-const { world, host, send } = startHost({ createMetrics, variables: { OPERATOR_TOKEN } })
-world.platform.addDeployment(mailDeployment('dep_1'))
-await send('mailer', { name: 'DEPLOYMENT_CREATED', deployment: mailDeployment('dep_1') })
+const { operatorToken: OPERATOR_TOKEN, webhookSecret: PLATFORM_WEBHOOK_SECRET } = credentials
+const { world, host, send, get } = startHost({ createMetrics, variables: { OPERATOR_TOKEN } })
+const deployment = { ...mailDeployment('dep_1'), owner: 'cust_7' }
+world.platform.addDeployment(deployment)
+await send('mailer', { name: 'DEPLOYMENT_CREATED', deployment })
 await send('mailer', calling('sendEmail', mail), { id: 'evt_1' })
 world.mail.faults.add({ method: 'POST', status: 500 })
-await send('mailer', {
-  ...calling('sendEmail', mail),
-  deployment: { ...mailDeployment('dep_1'), owner: 'cust_7' },
-})
-const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` }
-const scraped = await (await host.fetch(new Request('http://host.test/metrics', { headers }))).text()
+await send('mailer', { ...calling('sendEmail', mail), deployment })
+const scraped = await (await get('/metrics', { authorization: `Bearer ${OPERATOR_TOKEN}` })).text()
 /** The labels of each series of the host, by its name. */
 const series = new Map<string, Set<string>>()
 for (const [, name = '', labels = ''] of scraped.matchAll(/^(\w+)(?:\{(.*)\})? \S+$/gm)) {
@@ -84,9 +80,9 @@ describe('the queries of the dashboard, the alerts and the runbook', () => {
     },
   )
 
-  it.skipIf(!hasPromtool)('fire in each case of docs/alerts.test.yml, and not in an ordinary hour', () => {
-    const { stdout, stderr, status } = spawnSync('promtool', ['test', 'rules', file('alerts.test.yml')])
-    expect([status, String(stderr)], String(stdout)).toEqual([0, ''])
+  itWith('promtool')('fire in each case of docs/alerts.test.yml, and not in an ordinary hour', () => {
+    const { status, stdout, stderr } = run('promtool', ['test', 'rules', file('alerts.test.yml')])
+    expect([status, stderr], stdout).toEqual([0, ''])
   })
 })
 
@@ -105,32 +101,24 @@ describe('docs/signals.md', () => {
   it('says what to do about every alert, and each has a case', () => {
     expect(alerted).toHaveLength(alerts.match(/alert: \w+/g)?.length ?? 0)
     for (const [name] of alerted) {
-      expect([...commands.keys()]).toContain(name)
+      expect(commands.map(([, of]) => of)).toContain(name)
       expect(alerts).toContain(`runbook: docs/signals.md#${name.toLowerCase()}\n`)
       expect(read('alerts.test.yml')).toContain(`- alertname: ${name}\n`)
     }
   })
 
-  it.skipIf(!hasJq)(
+  itWith('jq')(
     'has commands whose filters jq takes, and which find the lines in question behind one that is no JSON',
     () => {
-      const line = {
-        code: 'outcome_unknown',
-        shortage: 'EMFILE',
-        clock: 'x',
-        level: 'error',
-        reason: 'The cause.',
-        ...{ owner: 'cust_7', deployment: 'dep_1' },
-      }
+      const facts = { level: 'error', reason: 'The cause.', owner: 'cust_7', deployment: 'dep_1' }
       const filters = [...(page + read('operations.md')).matchAll(/jq (-\w+) '([^']+)'/g)]
       expect(filters.length).toBeGreaterThan(10)
       for (const [, flags = '', filter = ''] of filters) {
-        const code = /\.code == "(\w+)"/.exec(filter)?.[1] ?? line.code
-        const { stdout, stderr } = spawnSync('jq', [flags, filter], {
-          // A configuration that is refused is plain text.
-          input: `The configuration has one fault:\n${JSON.stringify({ ...line, code })}`,
-        })
-        expect([String(stderr), String(stdout) !== ''], filter).toEqual(['', true])
+        const code = /\.code == "(\w+)"/.exec(filter)?.[1] ?? 'outcome_unknown'
+        const line = JSON.stringify({ code, shortage: 'EMFILE', clock: 'x', ...facts })
+        // A configuration that is refused is plain text.
+        const { stdout, stderr } = run('jq', [flags, filter], `The configuration has one fault:\n${line}`)
+        expect([stderr, stdout !== ''], filter).toEqual(['', true])
       }
     },
   )
@@ -152,7 +140,7 @@ describe('docs/signals.md', () => {
 
 it('the log counts refused requests for each peer and kind, and those of the last minute when the host stops', async () => {
   const lines: unknown[] = []
-  const variables = { PLATFORM_WEBHOOK_SECRET: credentials.webhookSecret }
+  const variables = { PLATFORM_WEBHOOK_SECRET }
   const sent = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }
   const { host } = startHost({ variables, logger: (_, message, facts) => lines.push({ message, ...facts }) })
   lines.length = 0
@@ -166,8 +154,7 @@ it('the log counts refused requests for each peer and kind, and those of the las
 
 /** The seconds in which a host with these variables stops at the latest. */
 function longestStop(given: Record<string, string>): number {
-  const secret = { PLATFORM_WEBHOOK_SECRET: credentials.webhookSecret }
-  const { drainDelayMs, requestTimeoutMs } = readConfig({ ...secret, ...given })
+  const { drainDelayMs, requestTimeoutMs } = readConfig({ PLATFORM_WEBHOOK_SECRET, ...given })
   return (Math.max(drainDelayMs, 6_000) + requestTimeoutMs) / 1_000 + 2
 }
 
@@ -177,46 +164,36 @@ it('docs/kubernetes.yml selects its hosts, sets known variables, asks for routes
   const [workload, service, budget] = documents.map((document) => document.toJS())
   expect([workload.kind, service.kind, budget.kind]).toEqual(['Deployment', 'Service', 'PodDisruptionBudget'])
   const { metadata, spec } = workload.spec.template
-  const selectors = [
-    workload.spec.selector.matchLabels,
-    service.spec.selector,
-    budget.spec.selector.matchLabels,
-  ]
+  const { matchLabels } = workload.spec.selector
+  const selectors = [matchLabels, service.spec.selector, budget.spec.selector.matchLabels]
   expect(selectors).toEqual(Array(3).fill(metadata.labels))
 
   const [{ env, ports, livenessProbe, readinessProbe }] = spec.containers
-  const environment: Record<string, string> = Object.fromEntries(
-    env.map(({ name, value }: Record<string, string>) => [name, value]),
-  )
+  const environment = Object.fromEntries(env.map(({ name, value }: Record<string, string>) => [name, value]))
   const secrets = [...read('kubernetes.yml').matchAll(/--from-literal=(\w+)/g)].map(([, name]) => name)
-  expect(Object.keys(variables.shape)).toEqual(
-    expect.arrayContaining([...Object.keys(environment), ...secrets]),
-  )
+  const known = Object.keys(variables.shape)
+  expect(known).toEqual(expect.arrayContaining([...Object.keys(environment), ...secrets]))
   expect(spec.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(longestStop(environment))
   expect(ports).toEqual([{ name: 'http', containerPort: variables.shape.PORT.parse(undefined) }])
   for (const { httpGet } of [livenessProbe, readinessProbe]) {
     expect(httpGet.port).toBe('http')
-    expect((await host.fetch(new Request(`http://host.test${httpGet.path}`))).status).toBe(200)
+    expect((await get(httpGet.path)).status).toBe(200)
   }
 })
 
-describe('docs/integration-host.service', () => {
+it('docs/integration-host.service lets the host write the folder of its store, and gives it the time to stop', () => {
   const text = read('integration-host.service')
   const settingOf = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(text)?.[1]
-
-  it('lets the host write the folder of its store, and gives it the time to stop', () => {
-    expect(text).toContain(`DELIVERY_STORE=sqlite:/var/lib/${settingOf('StateDirectory')}/deliveries.db\n`)
-    const production = {
-      NODE_ENV: 'production',
-      PLATFORM_API_URL: 'https://x.test',
-      CORS_ORIGINS: 'https://x.test',
-    }
-    expect(Number(settingOf('TimeoutStopSec'))).toBeGreaterThanOrEqual(longestStop(production))
-  })
-
-  it.skipIf(!hasSystemd)('is rated below 2 by systemd-analyze security', () => {
-    const parameters = ['security', '--offline=true', '--threshold=20', '--no-pager']
-    const { status, stdout } = spawnSync('systemd-analyze', [...parameters, file('integration-host.service')])
-    expect(status, String(stdout)).toBe(0)
-  })
+  expect(text).toContain(`DELIVERY_STORE=sqlite:/var/lib/${settingOf('StateDirectory')}/deliveries.db\n`)
+  const inProduction = { ...production, PLATFORM_API_URL: 'https://x.test' }
+  expect(Number(settingOf('TimeoutStopSec'))).toBeGreaterThanOrEqual(longestStop(inProduction))
 })
+
+itWith('systemd-analyze')(
+  'docs/integration-host.service is rated below 2 by systemd-analyze security',
+  () => {
+    const parameters = ['security', '--offline=true', '--threshold=20', '--no-pager']
+    const { status, stdout } = run('systemd-analyze', [...parameters, file('integration-host.service')])
+    expect(status, stdout).toBe(0)
+  },
+)

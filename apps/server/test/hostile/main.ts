@@ -69,7 +69,7 @@ if (kinds.includes('strangers')) {
   await besideOthers(sizes, (signal) => sendAsSlowTenant(host, signal))
   strangers.kill()
 }
-console.log(host.table())
+host.print()
 faults.push(...host.findExcess())
 await host.close()
 for (const fault of faults) console.log(`TOO MUCH  ${fault}`)

@@ -1,4 +1,4 @@
-/** Requests of one to four megabytes, and what a sender may put into them: many small things, or one long one. */
+/** Requests of up to four megabytes, and what a sender may put into them: many small things, or one long one. */
 import { sign } from '@org/core'
 import * as fc from 'fast-check'
 import { calling, mail } from '../hosted.ts'
@@ -10,7 +10,7 @@ interface HostileRequest {
   name: string
   /** @default 'mailer' */
   route?: string
-  /** Made when it is sent: all together would not fit into memory. */
+  /** Makes it when it is sent: all together would not fit into memory. */
   body: () => string
   headers?: Record<string, string>
   /** @default true */
@@ -19,9 +19,9 @@ interface HostileRequest {
 
 /** Longest time for a response. */
 const PATIENCE_MS = 60_000
-
 /** A little less than a request may have. In bytes. */
 const MOST = 4_000_000
+
 const fill = (text: string, bytes = MOST) => text.repeat(Math.floor(bytes / text.length))
 const listOf = <Item>(length: number, item: (at: number) => Item) =>
   Array.from({ length }, (_, at) => item(at))
@@ -57,92 +57,62 @@ const values: Record<string, () => unknown> = {
 }
 
 const eventOf = (name: string, more: object = {}) => JSON.stringify({ name, ...more })
-/** Whole requests that were dangerous once, and requests that no event holds. */
-const whole: HostileRequest[] = [
-  { name: '4 MB of opened lists', body: () => fill('[') },
-  { name: '4 MB of opened objects', body: () => fill('{"a":') },
-  { name: '4 MB of spaces before the event', body: () => `${fill(' ')}{}` },
-  { name: 'a number of 4 MB', body: () => fill('1') },
-  { name: 'a string that does not end', body: () => `"${fill('\\"')}` },
-  { name: '4 MB of zeros', body: () => `[${fill('0,')}0]` },
-  { name: 'an event name of 4 MB', body: () => eventOf(fill('A')) },
-  { name: '4,900 keys beside the name', body: () => eventOf('HEALTH_CHECK', keys(4_900)) },
-  { name: 'a challenge of 4 MB', body: () => eventOf('WEBHOOK_CHALLENGE', { challenge: fill('c') }) },
-  { name: 'a function name of 4 MB', body: () => JSON.stringify(calling(fill('sendEmail'))) },
-  { name: '4 MB without a signature', body: () => fill('x'), signed: false },
-  { name: 'headers of 15 kB', body: () => eventOf('HEALTH_CHECK'), headers: { 'x-long': fill('x', 15_000) } },
-  { name: '4 MB that are compressed', body: () => fill('x'), headers: { 'content-encoding': 'gzip' } },
-  {
-    name: 'thousands of signatures',
-    body: () => eventOf('HEALTH_CHECK'),
-    headers: { 'webhook-id': 'evt', 'webhook-signature': fill('v1,aa ', 14_000), 'webhook-timestamp': '1' },
-    signed: false,
-  },
-]
-
-const calls: [route: string, name: string, given: () => object][] = [
-  ['mailer', 'sendEmails', () => ({ messages: Array(40_000).fill({}) })],
-  ['mailer', 'sendEmails', () => ({ messages: mails(10_000) })],
-  ['mailer', 'sendEmails', () => ({ messages: mails(1_900, keys(100)) })],
-  ['mailer', 'sendEmails', () => ({ ...mail, to: addresses(200), textBody: fill('x', MOST - 10_000) })],
-  ['mailer', 'sendEmails', () => ({ ...mail, to: addresses(10_000), textBody: fill('x', 100_000) })],
-  ['mailer', 'sendEmail', () => ({ ...mail, ...keys(4_900) })],
-  ['mailer', 'sendEmail', () => ({ ...mail, htmlBody: fill('ü\u0000', MOST / 4) })],
-  [
-    'mailer',
-    'sendEmail',
-    () => ({ ...mail, attachments: listOf(60_000, () => ({ name: 'a', content: 'aGk=' })) }),
-  ],
-  ['mailer', 'sendEmail', () => ({ ...mail, headers: keys(4_900), metadata: keys(4_900) })],
-  ['idp', 'createUser', () => ({ emailAddress: 'a@b.co', ...keys(4_900) })],
-]
-
-/** Each request above. */
-const named: readonly HostileRequest[] = [
-  ...whole,
-  ...calls.map(([route, name, given], at) => ({
-    name: `${name}, request ${at + 1}`,
-    route,
-    body: () => JSON.stringify(calling(name, given())),
-  })),
-]
-
 /** A call for one of many deployments, which all use the shared mail server. */
 const callFor = (at: number, name: string, given: object) =>
   JSON.stringify({
     ...calling(name, given),
     deployment: { id: `dep_${at}`, inputs: { serverType: 'shared' } },
   })
-const fullBatch = () => ({ messages: mails(10_000, { textBody: fill('x', 320) }) })
-const attached = () => [{ name: 'a.bin', contentType: 'image/png', content: fill('AAAA', MOST - 1_000) }]
-const news = (recipients: number, bytes: number) => ({
-  ...mail,
-  to: addresses(recipients),
-  textBody: fill('x', bytes),
-})
+const sendFor = (at: number, given: object) => callFor(at, 'sendEmail', { ...mail, ...given })
+const batchFor = (at: number, messages: object[]) => callFor(at, 'sendEmails', { messages })
+const newsFor = (at: number, recipients: number, bytes: number) =>
+  callFor(at, 'sendEmails', { ...mail, to: addresses(recipients), textBody: fill('x', bytes) })
+const fullBatch = () => mails(10_000, { textBody: fill('x', 320) })
+const files = (count: number, content: string) => ({ attachments: Array(count).fill({ name: 'a', content }) })
+const signatures = { 'webhook-id': 'evt', 'webhook-timestamp': '1' }
 
-/** Requests that several senders send at the same moment. */
-const crowds: [count: number, name: string, body: (at: number) => string, signed?: boolean][] = [
-  [8, 'a full batch for each of 8 deployments', (at) => callFor(at, 'sendEmails', fullBatch())],
-  [8, '8 full batches for one deployment', () => callFor(1, 'sendEmails', fullBatch())],
-  [
-    8,
-    '10,000 wrong messages for each of 8 deployments',
-    (at) => callFor(at, 'sendEmails', { messages: Array(10_000).fill({ to: 'nobody', subject: 1 }) }),
+type Crowd = [senders: number, body: (at: number) => string, more?: Omit<HostileRequest, 'name' | 'body'>]
+
+/** Requests that were dangerous once, or that no event holds. */
+const crowds: Record<string, Crowd> = {
+  '4 MB of opened lists': [1, () => fill('[')],
+  '4 MB of opened objects': [1, () => fill('{"a":')],
+  '4 MB of spaces before the event': [1, () => `${fill(' ')}{}`],
+  'a number of 4 MB': [1, () => fill('1')],
+  'a string that does not end': [1, () => `"${fill('\\"')}`],
+  '4 MB of zeros': [1, () => `[${fill('0,')}0]`],
+  'an event name of 4 MB': [1, () => eventOf(fill('A'))],
+  '4,900 keys beside the name': [1, () => eventOf('HEALTH_CHECK', keys(4_900))],
+  'a challenge of 4 MB': [1, () => eventOf('WEBHOOK_CHALLENGE', { challenge: fill('c') })],
+  'a function name of 4 MB': [1, (at) => callFor(at, fill('sendEmail'), {})],
+  'headers of 15 kB': [1, () => eventOf('HEALTH_CHECK'), { headers: { 'x-long': fill('x', 15_000) } }],
+  '4 MB that are compressed': [1, () => fill('x'), { headers: { 'content-encoding': 'gzip' } }],
+  'thousands of signatures': [
+    1,
+    () => eventOf('HEALTH_CHECK'),
+    { headers: { ...signatures, 'webhook-signature': fill('v1,aa ', 14_000) }, signed: false },
   ],
-  [4, '3 MB for 10,000 recipients', (at) => callFor(at, 'sendEmails', news(10_000, 3_000_000))],
-  [40, '29 kB for 1,000 recipients', (at) => callFor(at, 'sendEmails', news(1_000, 29_000))],
-  [100, 'a mail with 3,000 unknown keys', (at) => callFor(at, 'sendEmail', { ...mail, ...keys(3_000) })],
-  [250, 'a health check of 60 kB', () => eventOf('HEALTH_CHECK', { more: fill('x', 60_000) })],
-  [16, 'a mail with a file of 4 MB', (at) => callFor(at, 'sendEmail', { ...mail, attachments: attached() })],
-  [
-    16,
-    '38 objects of 4,900 keys',
-    (at) => callFor(at, 'sendEmail', { ...mail, metadata: Array(38).fill(keys(4_900)) }),
-  ],
-  [64, 'an event of 1 MB', (at) => callFor(at, 'sendEmails', { messages: mails(10_000) })],
-  [32, 'an upload of 4 MB without a valid signature', () => fill('x'), false],
-]
+  '40,000 empty messages': [1, (at) => batchFor(at, Array(40_000).fill({}))],
+  '1,900 messages with 100 unknown keys': [1, (at) => batchFor(at, mails(1_900, keys(100)))],
+  '4 MB for 200 recipients': [1, (at) => newsFor(at, 200, MOST - 10_000)],
+  '100 kB for 10,000 recipients': [1, (at) => newsFor(at, 10_000, 100_000)],
+  'a mail with 4,900 unknown keys': [1, (at) => sendFor(at, keys(4_900))],
+  'a mail of control characters': [1, (at) => sendFor(at, { htmlBody: fill('ü\u0000', MOST / 4) })],
+  '60,000 files': [1, (at) => sendFor(at, files(60_000, 'aGk='))],
+  'a user with 4,900 unknown keys': [1, (at) => callFor(at, 'createUser', keys(4_900)), { route: 'idp' }],
+  '4,900 headers': [1, (at) => sendFor(at, { headers: keys(4_900), metadata: keys(4_900) })],
+  'a full batch for each deployment': [8, (at) => batchFor(at, fullBatch())],
+  'a full batch for one deployment': [8, () => batchFor(1, fullBatch())],
+  '10,000 wrong messages': [8, (at) => batchFor(at, Array(10_000).fill({ to: 'nobody', subject: 1 }))],
+  '3 MB for 10,000 recipients': [4, (at) => newsFor(at, 10_000, 3_000_000)],
+  '29 kB for 1,000 recipients': [40, (at) => newsFor(at, 1_000, 29_000)],
+  '10,000 messages of 100 bytes': [64, (at) => batchFor(at, mails(10_000))],
+  'a mail with 3,000 unknown keys': [100, (at) => sendFor(at, keys(3_000))],
+  'a health check of 60 kB': [250, () => eventOf('HEALTH_CHECK', { more: fill('x', 60_000) })],
+  'a file of 4 MB': [16, (at) => sendFor(at, files(1, fill('AAAA', MOST - 1_000)))],
+  '38 objects of 4,900 keys': [16, (at) => sendFor(at, { metadata: Array(38).fill(keys(4_900)) })],
+  '4 MB without a signature': [32, () => fill('x'), { signed: false }],
+}
 
 const place = fc.record({
   event: fc.constantFrom(...events),
@@ -166,11 +136,10 @@ function sample(seed: number, count: number): HostileRequest[] {
     })
 }
 
-/** Requests that are sent at a time: each of the named ones alone, each crowd, and then three at random, without end. */
+/** Requests that are sent at the same moment: those of each crowd, and then three at random, without end. */
 export function* hostileSteps(seed: number): Generator<readonly HostileRequest[]> {
-  for (const request of named) yield [request]
-  for (const [count, name, body, signed = true] of crowds)
-    yield listOf(count, (at) => ({ name: `${count} × ${name}`, signed, body: () => body(at) }))
+  for (const [name, [senders, body, more]] of Object.entries(crowds))
+    yield listOf(senders, (at) => ({ name: `${senders} × ${name}`, body: () => body(at), ...more }))
   for (let next = seed; ; next += 1) yield sample(next, 3)
 }
 

@@ -36,73 +36,61 @@ export function placesOf(container: object): { container: object; key: string }[
   ])
 }
 
-/** One change at the n-th place of an event. */
+/** Another value at the n-th place of an event, or beside it. JSON leaves out `undefined`. */
 const mutation = fc.record({
   place: fc.nat(),
-  change: mostly(2, fc.constant('replace'), fc.constantFrom('remove', 'add', 'repeat')),
-  name: hostileText,
-  value: anyValue,
+  name: mostly(4, fc.constant(undefined), hostileText),
+  value: fc.oneof(
+    { weight: 3, arbitrary: hostileText },
+    anyValue,
+    fc.constant(undefined),
+    hostileText.map((text) => Array(60).fill(text)),
+  ),
 })
 type Mutation = typeof mutation extends fc.Arbitrary<infer Value> ? Value : never
 
-function mutate(event: object, { place, change, name, value }: Mutation): object {
+function mutate(event: object, { place, name, value }: Mutation): object {
   const mutated = structuredClone(event)
   const places = placesOf(mutated)
-  const { container, key } = places[place % places.length] ?? { container: mutated, key: name }
-  const before = Reflect.get(container, key)
-  // Mostly replaces text by text, so that enough events pass the first check.
-  const other = typeof before === 'string' && place % 5 !== 0 ? name : value
-  if (change === 'remove') Reflect.deleteProperty(container, key)
-  else if (change === 'replace') Reflect.set(container, key, other)
-  else if (change === 'repeat') Reflect.set(container, key, Array(60).fill(before))
-  else {
-    // Not an assignment, which would set the prototype for “__proto__”.
-    const property = { value, enumerable: true, configurable: true, writable: true }
-    Reflect.defineProperty(container, name, property)
-  }
+  const { container, key } = places[place % places.length] ?? { container: mutated, key: 'name' }
+  // Not an assignment, which would set the prototype for “__proto__”.
+  const property = { value, enumerable: true, configurable: true, writable: true }
+  Reflect.defineProperty(container, name ?? key, property)
   return mutated
 }
 
+const pathOf = (route: string) => `/${route}/webhook`
 const mutatedEvent = fc
   .tuple(fc.constantFrom(...events), fc.array(mutation, { maxLength: 3 }))
   .map(([{ route, event }, mutations]) => ({
-    path: `/${route}/webhook`,
+    path: pathOf(route),
     body: JSON.stringify(mutations.reduce<object>(mutate, event)),
   }))
 
-const anyBody: fc.Arbitrary<string | Uint8Array<ArrayBuffer>> = fc.oneof(
-  { weight: 2, arbitrary: anyValue.map((value) => JSON.stringify(value) ?? '') },
+/** Any text or value, and a truncated event. */
+const anyBody = fc.oneof(
+  anyValue.map((value) => JSON.stringify(value) ?? ''),
   hostileText,
   fc.uint8Array({ maxLength: 2_000 }).map((bytes) => Uint8Array.from(bytes)),
-  // A truncated event.
   fc.tuple(mutatedEvent, fc.nat({ max: 200 })).map(([{ body }, at]) => body.slice(0, at)),
 )
-const anyPath = fc.oneof(
-  fc.constantFrom(...routes).map((route) => `/${route}/webhook`),
-  fc.webPath(),
-  fc.constantFrom('/healthz', '/integrations', '/openapi.json', '/__proto__/webhook'),
+const paths = ['/healthz', '/integrations', '/openapi.json', '/__proto__/webhook', ...routes.map(pathOf)]
+const methods = ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD']
+const signatureHeaders = ['webhook-id', 'webhook-timestamp', 'webhook-signature']
+const anyHeaders = fc.dictionary(
+  fc.constantFrom('content-type', 'content-encoding', 'origin', 'x-forwarded-for', ...signatureHeaders),
+  fc.string({ unit: 'binary-ascii' }).map((value) => value.replaceAll(/[^\x20-\x7e]/g, '').trim()),
 )
-const headerText = fc
-  .string({ unit: 'binary-ascii' })
-  .map((value) => value.replaceAll(/[^\x20-\x7e]/g, '').trim())
-const otherMethods = fc.constantFrom('GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD')
 
 /** Mostly events with some faults, sometimes any request at all. */
 const anyRequest = fc.record({
-  target: mostly(6, mutatedEvent, fc.record({ path: anyPath, body: anyBody })),
-  method: mostly(30, fc.constant('POST'), otherMethods),
-  headers: fc.record(
-    {
-      'content-type': mostly(30, fc.constant('application/json'), headerText),
-      'content-encoding': mostly(30, fc.constant('identity'), headerText),
-      'webhook-id': fc.oneof(headerText, fc.uuid()),
-      'webhook-timestamp': headerText,
-      'webhook-signature': headerText,
-      origin: headerText,
-      'x-forwarded-for': headerText,
-    },
-    { requiredKeys: ['content-type'] },
+  target: mostly(
+    6,
+    mutatedEvent,
+    fc.record({ path: mostly(6, fc.constantFrom(...paths), fc.webPath()), body: anyBody }),
   ),
+  method: mostly(30, fc.constant('POST'), fc.constantFrom(...methods)),
+  headers: mostly(10, fc.constant<Record<string, string>>({}), anyHeaders),
   signed: mostly(15, fc.constant(true), fc.constant(false)),
 })
 type FuzzedRequest = typeof anyRequest extends fc.Arbitrary<infer Value> ? Value : never
@@ -129,9 +117,10 @@ export async function fuzz(seed: number, numRuns: number) {
 
   /** The rule that the response breaks, as a sentence. */
   async function findFault({ target: { path, body }, method, headers, signed }: FuzzedRequest) {
-    const own = signed ? await sign({ secret, id: headers['webhook-id'] || 'evt', body }) : {}
+    const own = signed && (await sign({ secret, id: headers['webhook-id'] || crypto.randomUUID(), body }))
     const hasBody = method !== 'GET' && method !== 'HEAD'
-    const init = { method, headers: { ...headers, ...own }, ...(hasBody && { body }) }
+    const all = { 'content-type': 'application/json', ...headers, ...own }
+    const init = { method, headers: all, ...(hasBody && { body }) }
     world.sent.length = 0
     const response = await host.fetch(new Request(`http://host.test${path}`, init))
     const text = await response.text()
@@ -141,10 +130,8 @@ export async function fuzz(seed: number, numRuns: number) {
       return `The status is ${response.status}: ${text}`
     const isReading = method !== 'POST' && !path.endsWith('/webhook')
     if (response.status >= 400 && method !== 'HEAD' && !isReading) {
-      if (response.headers.get('content-type') !== 'application/problem+json')
-        return `The failure is no problem: ${text}`
       const problem = problemSchema.strict().safeParse(JSON.parse(text))
-      if (problem.data?.status !== response.status) return `The problem is invalid: ${text}`
+      if (problem.data?.status !== response.status) return `The failure is no problem: ${text}`
     }
     return world.sent.map(faultOf).find((fault) => fault !== undefined)
   }

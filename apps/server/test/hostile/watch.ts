@@ -3,7 +3,7 @@ import { fork } from 'node:child_process'
 import { setPriority } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import * as z from 'zod'
-import { startShipped, startSurroundings } from '../shipped.ts'
+import { startSurroundings } from '../shipped.ts'
 
 const figures = {
   health: { title: '`GET /healthz`, in milliseconds', limit: 250 },
@@ -18,9 +18,8 @@ export type Watched = Awaited<ReturnType<typeof startWatched>>
 /** Starts a host as the image and the unit do, and its probe. */
 export async function startWatched() {
   const around = await startSurroundings()
-  const host = startShipped({
+  const host = around.ship({
     environment: {
-      ...around.variables,
       DELIVERY_STORE: 'sqlite:deliveries.db',
       EGRESS_ALLOW: '127.0.0.1,127.0.0.2,127.0.0.3,127.0.0.4,127.0.0.5',
       MALLOC_ARENA_MAX: '2',
@@ -39,13 +38,17 @@ export async function startWatched() {
     console.log(`The host does not answer. ${host.errors()}\n`, ...host.log.slice(-5))
     process.exit(1)
   })
+  /** The values of a figure since a sample, the smallest one first. */
   const valuesOf = (figure: string, from = 0) =>
-    samples.slice(from).flatMap((each) => (each.figure === figure ? each.value : []))
+    samples
+      .slice(from)
+      .flatMap((each) => (each.figure === figure ? each.value : []))
+      .sort((a, b) => a - b)
 
   /** The figures that were too high since a sample. */
   const findExcess = (from = 0) =>
     Object.entries(figures).flatMap(([figure, { title, limit }]) => {
-      const most = Math.max(...valuesOf(figure, from))
+      const most = valuesOf(figure, from).at(-1) ?? 0
       return most < limit ? [] : `${title}: ${most.toFixed()}`
     })
 
@@ -64,21 +67,17 @@ export async function startWatched() {
       return findExcess(from)
     },
     findExcess,
-    /** All figures, as a table. */
-    table(): string {
-      const rows = Object.entries(figures).map(([figure, { title, limit }]) => {
-        const values = valuesOf(figure).sort((a, b) => a - b)
+    /** Prints all figures as a table. */
+    print(): void {
+      console.log('| Figure | values | p50 | p97 | most | below |\n|---|---|---|---|---|---|')
+      for (const [figure, { title, limit }] of Object.entries(figures)) {
+        const values = valuesOf(figure)
         const shares = [0.5, 0.97, 1].map((share) => values[Math.ceil(share * values.length) - 1]?.toFixed())
-        return `| ${[title, values.length, ...shares, limit].join(' | ')} |`
-      })
-      return ['| Figure | values | p50 | p97 | most | below |', '|---|---|---|---|---|---|', ...rows].join(
-        '\n',
-      )
+        console.log(`| ${[title, values.length, ...shares, limit].join(' | ')} |`)
+      }
     },
     async close() {
       probe.removeAllListeners('exit').kill()
-      host.kill('SIGKILL')
-      await host.exit
       await around.close()
     },
   }
