@@ -1,4 +1,10 @@
-import { createJsonLogger, type HandlerContext, IntegrationError, memoryStore } from '@org/core'
+import {
+  createJsonLogger,
+  createVerifier,
+  type HandlerContext,
+  IntegrationError,
+  memoryStore,
+} from '@org/core'
 import { deliver } from '@org/core/testing'
 import { describe, expect, it, vi } from 'vitest'
 import {
@@ -83,6 +89,19 @@ describe('the log line of an event', () => {
     expect(host.lines).toMatchObject([
       { level: 'error', message, facts: { ...facts, attempt: 1, notes: [lost, ...notes] } },
       { level: 'warn', message, facts: { ...facts, attempt: 2, notes } },
+    ])
+  })
+
+  it('names the delivery of a signed request that is no event, and not of one with a wrong signature', async () => {
+    const [secret = '', wrong] = ['a', 'b'].map((letter) => `whsec_${btoa(letter.repeat(24))}`)
+    const host = createHost({ verify: createVerifier({ secrets: [secret] }) })
+    for (const id of ['evt_1', 'x'.repeat(300)]) await deliver(host.handle, {}, { id, secret })
+    await deliver(host.handle, {}, { id: 'evt_1', secret: wrong })
+    const facts = host.lines.map(({ facts }) => [facts?.status, facts?.delivery])
+    expect(facts).toEqual([
+      [400, 'evt_1'],
+      [400, 'x'.repeat(200)],
+      [401, undefined],
     ])
   })
 

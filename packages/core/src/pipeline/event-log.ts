@@ -5,7 +5,7 @@ import type { EventResponse, Fates } from '../delivery/response.ts'
 import { causeOf, type ErrorCode, shortageOf } from '../errors.ts'
 import { cutText, type Logger, type LogLevel, louder } from '../log.ts'
 import { type Redactor, textForLog } from '../redact.ts'
-import type { Operation } from '../request/operation.ts'
+import { MAX_ID_LENGTH, type Operation } from '../request/operation.ts'
 import { type HashAddress, type LoggedMessages, messagesByLine } from './messages.ts'
 
 /** The log line of an event. */
@@ -100,6 +100,8 @@ export class Trace {
   isVerified = false
   readonly requestId: string
   readonly traceId: string | undefined
+  /** The header `webhook-id`, which means something once the signature is checked. */
+  readonly webhookId: string | null
   /** These fields of the line. */
   readonly facts: Pick<
     EventRecord,
@@ -123,6 +125,7 @@ export class Trace {
     const given = headers.get('x-request-id') ?? ''
     this.requestId = REQUEST_ID.test(given) ? given : crypto.randomUUID()
     this.traceId = TRACE_ID.exec(headers.get('traceparent') ?? '')?.[1]
+    this.webhookId = headers.get('webhook-id')
     this.host = host
     this.credentials = host.extend()
     this.redactor = this.credentials.extend()
@@ -130,8 +133,8 @@ export class Trace {
 }
 
 /** The fields that all lines of one event have. */
-function identify(route: string, { operation, requestId, traceId, host }: Trace) {
-  const { deliveryId, event } = operation ?? {}
+function identify(route: string, { operation, isVerified, webhookId, requestId, traceId, host }: Trace) {
+  const { deliveryId = isVerified ? webhookId?.slice(0, MAX_ID_LENGTH) : undefined, event } = operation ?? {}
   const { id: deployment, owner } = event?.deployment ?? {}
   return {
     route,

@@ -1,6 +1,5 @@
 /** One event of one integration, resolved once: every later step reads these fields. */
-import type { PlatformEvent } from '../contract/event.ts'
-import { type EventTraits, eventTraits } from '../contract/event.ts'
+import { type EventTraits, eventTraits, type PlatformEvent } from '../contract/event.ts'
 import type { FunctionDefinition, IntegrationDefinition } from '../contract/integration.ts'
 import { IntegrationError } from '../errors.ts'
 
@@ -26,7 +25,8 @@ export interface Operation {
   readonly subject: string | undefined
 }
 
-const MAX_ID_LENGTH = 200
+/** The longest id of a delivery, in characters. */
+export const MAX_ID_LENGTH = 200
 
 /** The keys of claims. Each route has its own. */
 export const subjects = {
