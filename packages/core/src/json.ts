@@ -55,7 +55,7 @@ function count(text: string, maxValues: number): Omit<ReadJson, 'value'> & { esc
       to = at
     } else if (code === COLON) {
       if ((names?.add(text.slice(from, to)).size ?? 0) > MAX_NAMES)
-        return exceeds(tooMany(MAX_NAMES, 'different keys'))
+        return exceeds(`has more than ${withCommas(MAX_NAMES)} different keys`)
       if (isEscaped) escapedKeys.push([from, to])
       // In a text that is not JSON, the next colon may follow at once.
       isEscaped = false
@@ -69,7 +69,7 @@ function count(text: string, maxValues: number): Omit<ReadJson, 'value'> & { esc
     } else if (code === CLOSE_LIST || code === CLOSE_OBJECT) {
       if (depth > 0) depth -= 1
     }
-    if (values > maxValues) return exceeds(tooMany(maxValues, 'values'))
+    if (values > maxValues) return exceeds(`has more than ${withCommas(maxValues)} values`)
   }
   return { values, escapedKeys }
 }
@@ -111,11 +111,4 @@ function parseEscaped(text: string, places: Places): unknown {
 }
 
 /** Not `toLocaleString`, which takes 20 ms the first time. */
-export function withCommas(number: number): string {
-  if (number < 1_000) return String(number)
-  return `${withCommas(Math.floor(number / 1_000))},${String(number % 1_000).padStart(3, '0')}`
-}
-
-function tooMany(limit: number, unit: string): string {
-  return `has more than ${withCommas(limit)} ${unit}`
-}
+export const withCommas = (number: number) => String(number).replaceAll(/\B(?=(\d{3})+$)/g, ',')

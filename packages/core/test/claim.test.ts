@@ -28,6 +28,16 @@ const fetch = vi.fn(async () => new Response())
 const send = (host: Host, event: object) => deliver(host.handle, event, { id: 'evt_1' })
 const pause = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds))
 
+/** A provider that makes a change over HTTP. */
+const changing = async (_: ProviderCall, { fetch, signal }: HandlerContext) =>
+  void (await fetch(url, { method: 'POST', signal }))
+
+/** A provider that records a step, and ends with its time. */
+async function recording(_: ProviderCall, { progress, signal }: HandlerContext) {
+  const over = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
+  await Promise.race([progress?.write('call 1', 'begun'), over])
+}
+
 /** A store that does something after each write of steps. */
 function storeThat(then: (names: string[]) => unknown): DeliveryStore {
   const memory = memoryStore()
@@ -36,12 +46,14 @@ function storeThat(then: (names: string[]) => unknown): DeliveryStore {
   return { ...memory, advance }
 }
 
-/** Delivers an event in fake time, and measures it. */
-const timed = (host: Host, event: object) =>
+/** Delivers an event in fake time, and measures it. Time goes on for so many milliseconds after its response. */
+const timed = (host: Host, event: object, afterwards = 0) =>
   inFakeTime(async () => {
     const began = Date.now()
     const { body } = await send(host, event)
-    return { body, milliseconds: Date.now() - began }
+    const milliseconds = Date.now() - began
+    await pause(afterwards)
+    return { body, milliseconds }
   })
 
 afterEach(() => {
@@ -207,6 +219,23 @@ describe('a store that can’t be reached', () => {
     expect([body, milliseconds < limit]).toMatchObject([overloaded, true])
   })
 
+  it.each([
+    [9, changing],
+    [12, recording],
+    [40, changing],
+  ])('is named as the cause if each answer takes %d s, in the time of the event', async (s, provider) => {
+    const memory = memoryStore()
+    const late = <Values extends unknown[], Result>(ask: (...values: Values) => Promise<Result>) =>
+      vi.fn(async (...values: Values) => pause(s * 1_000).then(() => ask(...values)))
+    const store = { claim: late(memory.claim), read: late(memory.read), advance: late(memory.advance) }
+    const host = createHost({ fetch, provider, store: { ...memory, ...store }, now: () => Date.now() })
+    const { body, milliseconds } = await timed(host, { ...greet, deployment: { id: 'dep_1', outputs } })
+    expect([body, milliseconds < 25_000]).toMatchObject([overloaded, true])
+    const reason = expect.stringMatching(/^The delivery store did not answer within \d+ ms\.$/)
+    expect(host.lines).toMatchObject([{ level: 'warn', facts: { code: 'overloaded', reason } }])
+    expect(fetch).not.toHaveBeenCalled()
+  })
+
   it('for a second look at a replay leaves it as it is recorded', async () => {
     const host = createHost({ store: { ...memoryStore(), read: unreachableStore.read } })
     for (const _ of ['first', 'replayed'])
@@ -232,29 +261,33 @@ describe('the end of an event', () => {
   const sent = { result: { id: 'greeting-to-Ada' } }
   const stopped = { status: 'stopped' }
 
-  it.each<[string, object, Complete, object, object]>([
-    ['waits for a store that is slow', greet, slow(300), sent, sent],
+  it.each<[string, object, Complete, object, object, string]>([
+    ['waits for a store that is slow', greet, slow(300), sent, sent, 'info'],
+    ['of a call waits for a moment, and is recorded later', greet, slow(800), sent, sent, 'info'],
     // The lease prevents a second effect.
-    ['of a call waits only for a moment', greet, away, sent, inProgress],
-    ['of a deployment event has the time that is left', deleted, slow(5_000), stopped, stopped],
+    ['of a call that is never recorded is an error', greet, away, sent, inProgress, 'error'],
+    ['of a deployment event has the time that is left', deleted, slow(5_000), stopped, stopped, 'info'],
     [
       'of a deletion is recorded once if an answer of the store is lost',
       deleted,
       unanswered,
       stopped,
       stopped,
+      'error',
     ],
     // Nothing else keeps a late creation away.
-    ['of a creation fails if it is not recorded', created, away, overloaded, inProgress],
-    ['of a deletion fails if it is not recorded', deleted, away, overloaded, inProgress],
-    ['of a deletion fails if the claim was lost', deleted, lost, inProgress, inProgress],
-  ])('%s', async (_, event, complete, first, again) => {
+    ['of a creation fails if it is not recorded', created, away, overloaded, inProgress, 'error'],
+    ['of a deletion fails if it is not recorded', deleted, away, overloaded, inProgress, 'error'],
+    ['of a deletion fails if the claim was lost', deleted, lost, inProgress, inProgress, 'warn'],
+  ])('%s', async (_, event, complete, first, again, loudest) => {
     const memory = memoryStore()
-    const host = createHost({ store: { ...memory, complete: complete(memory) } })
-    const { body, milliseconds } = await timed(host, event)
+    const host = createHost({ now: () => Date.now(), store: { ...memory, complete: complete(memory) } })
+    const { body, milliseconds } = await timed(host, event, LEASE_MS)
     expect([body, event !== greet || milliseconds < 2_000]).toMatchObject([first, true])
-    const isLate = JSON.stringify(host.lines).includes('The response was not recorded in time.')
-    expect(isLate).toBe(complete === away)
+    const levels = host.lines.map(({ level }) => level)
+    expect(['info', 'warn', 'error'].findLast((each) => levels.some((level) => level === each))).toBe(loudest)
+    const isLost = host.lines.some(({ message }) => message === 'The response was not recorded.')
+    expect(isLost).toBe(complete === away)
     expect((await send(host, event)).body).toMatchObject(again)
     expect(host.providerCalls).toHaveLength(1)
   })

@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '@org/core'
 import { causeOf } from '@org/core/errors'
+import { within } from '@org/core/internal/host'
 import { createClient } from '@redis/client'
 import { addDates } from '../outbound/certificates.ts'
-import { within } from './within.ts'
 
 /** Longest time to connect, until Redis has answered, in milliseconds. */
 const CONNECT_MS = 2_000

@@ -1,6 +1,6 @@
 import type { DeliveryStore, Logger } from '@org/core'
 import { causeOf } from '@org/core/errors'
-import { within } from './within.ts'
+import { within } from '@org/core/internal/host'
 
 /** Orchestrators wait for `/readyz` for two seconds or less. */
 const LONGEST_PROBE_MS = 1_500

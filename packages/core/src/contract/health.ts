@@ -14,9 +14,8 @@ export const healthCheck = z
 export type HealthCheck = z.infer<typeof healthCheck>
 
 /**
- * Runs one probe for HEALTH_CHECK. A probe that fails with an `IntegrationError` is unhealthy; that is a result
- * and not an error. But the event fails while the platform is
- * away, because nobody knows what to probe, and while the host has too much to do.
+ * Runs one probe for HEALTH_CHECK. A probe that fails with an `IntegrationError` is unhealthy: a result, and no error.
+ * But the event fails while the platform is away (nobody knows what to probe), and while the host has too much to do.
  *
  * @param name the thing that is probed, for example `provider`
  * @param probe resolves if it is healthy

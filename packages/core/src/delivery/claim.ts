@@ -3,8 +3,9 @@
  * recorded, and its end is written.
  */
 import type { Json } from '../contract/handler-context.ts'
-import { IntegrationError, isIntegrationError, toIntegrationError } from '../errors.ts'
+import { causeOf, IntegrationError, isIntegrationError, toIntegrationError } from '../errors.ts'
 import type { Logger } from '../log.ts'
+import { within } from '../within.ts'
 import { type Cipher, decryptSteps, encryptSteps } from './encryption.ts'
 import type { ClaimResult, Completion, DeliveryStore } from './store.ts'
 
@@ -17,7 +18,7 @@ const ATTEMPTS = 3
 /** No further attempt begins after so much time, in milliseconds. */
 const LONGEST_ATTEMPTS_MS = 2_000
 /** An event waits at least so long for a write, in milliseconds. */
-const LEAST_WAIT_MS = 500
+export const LEAST_WAIT_MS = 500
 /** The pause before the store is asked again, in milliseconds. */
 const PAUSE_MS = 200
 
@@ -51,6 +52,8 @@ export interface ClaimOptions {
   logger: Logger
   leaseMs: number
   now: () => number
+  /** When the store must have given a claim, in milliseconds since 1970. */
+  claimBy: number
   waitUntil?: WaitUntil | undefined
 }
 
@@ -65,9 +68,6 @@ interface ClaimSubject {
 /** The right to work on a subject, renewed until the work ends. */
 export type Claim = Awaited<ReturnType<typeof startClaim>>
 
-/** A recorded response, and the fence of its claim. */
-export type Replay = Extract<ClaimResult, { state: 'done' }>
-
 /**
  * Claims a subject, or finds the recorded response.
  *
@@ -78,20 +78,22 @@ export async function claimSubject(
   store: DeliveryStore,
   { subject, delivery, cipher }: ClaimSubject,
   options: ClaimOptions,
-): Promise<{ claim: Claim } | { replay: Replay }> {
-  const { logger, leaseMs, now, waitUntil } = options
+): Promise<{ claim: Claim } | { replay: Extract<ClaimResult, { state: 'done' }> }> {
+  const { logger, leaseMs, now, waitUntil, claimBy } = options
   const asked = now()
   // Repeated with the same owner, a claim whose answer was lost is the same claim.
   const owner = crypto.randomUUID()
-  const isOver = (failures: number) => failures >= ATTEMPTS || now() - asked >= LONGEST_ATTEMPTS_MS
+  const isLast = (failures: number) => failures >= ATTEMPTS
+  const isOver = (failures: number) => isLast(failures) || now() - asked >= LONGEST_ATTEMPTS_MS
   // With the current digest of the body, and with the others if the record has another one.
   for await (const digest of delivery?.digests ?? ['']) {
     const request = { subject, leaseMs, owner, delivery: delivery && { id: delivery.id, digest } }
     const ask = () => store.claim(request)
-    const result = await askStore(ask, logger, isOver).catch((error: unknown) => {
-      const work = takeBack(store, ask)
+    const asking = askStore(ask, logger, isOver)
+    const result = await inTime(asking, claimBy, () => {
+      const again = asking.catch(() => askStore(ask, () => {}, isLast))
+      const work = takeBack(store, again)
       waitUntil?.(work)
-      throw error
     })
     if (result.state === 'claimed') return { claim: await startClaim(store, result, asked, cipher, options) }
     if (result.state === 'done') return { replay: result }
@@ -108,9 +110,8 @@ export async function claimSubject(
  * The store may have given a claim although its answer was lost. Then the redelivery would have to wait until the lease
  * ends. So the host asks a few more times in the background, and gives the claim back.
  */
-async function takeBack(store: DeliveryStore, ask: () => Promise<ClaimResult>): Promise<void> {
-  const isOver = (failures: number) => failures >= ATTEMPTS
-  const result = await askStore(ask, () => {}, isOver).catch(() => undefined)
+async function takeBack(store: DeliveryStore, asking: Promise<ClaimResult>): Promise<void> {
+  const result = await asking.catch(() => undefined)
   if (result?.state === 'claimed') await store.release(result.lease).catch(() => {})
 }
 
@@ -154,13 +155,7 @@ async function startClaim(
   async function write(apply: () => Promise<boolean>, by = 0): Promise<boolean> {
     const written = last.then(() => askStore(apply, logger, isOver))
     last = written.catch(() => {})
-    const waiting = Promise.withResolvers<never>()
-    const giveUp = () => {
-      waitUntil?.(last)
-      waiting.reject(unreachable())
-    }
-    const late = setTimeout(giveUp, Math.max(by - Date.now(), LEAST_WAIT_MS))
-    return Promise.race([written, waiting.promise]).finally(() => clearTimeout(late))
+    return inTime(written, by, () => waitUntil?.(last))
   }
 
   /**
@@ -189,12 +184,16 @@ async function startClaim(
   ): Promise<IntegrationError | undefined> {
     clearInterval(timer)
     hasEnded = true
+    const written = write(apply, by)
+    // Also after the event has gone on: until then, nobody knows.
+    void last.then((isKept) => {
+      if (isKept === undefined) logger('error', `The ${what} was not recorded.`, { ...lease })
+      if (isKept === false) logger('warn', `The ${what} was not recorded: the claim was lost.`, { ...lease })
+    })
     try {
-      if (await write(apply, by)) return undefined
-      logger('warn', `The ${what} was not recorded: the claim was lost.`, { ...lease })
-      return takenOver()
+      return (await written) ? undefined : takenOver()
     } catch (error) {
-      logger('error', `The ${what} was not recorded in time.`, { ...lease })
+      logger('info', `The host answered without the record of the ${what}.`)
       return toIntegrationError(error)
     }
   }
@@ -252,11 +251,12 @@ export async function askStore<T>(
     try {
       return await ask()
     } catch (cause) {
-      const isFinal = isIntegrationError(cause)
-      const message = isFinal ? 'A record of the delivery store is not used.' : UNREACHABLE
-      const reason = cause instanceof Error ? cause.message : 'unknown'
-      if (isFinal || failures === 1) logger('error', message, { reason })
-      if (isFinal) throw cause
+      const reason = causeOf(cause)
+      if (isIntegrationError(cause)) {
+        logger('error', 'A record of the delivery store is not used.', { reason })
+        throw cause
+      }
+      if (failures === 1) logger('error', 'The delivery store is unreachable.', { reason })
       if (isOver(failures)) throw unreachable(cause)
     }
     // A process may end before the store is back: then the lease runs out by itself.
@@ -264,9 +264,23 @@ export async function askStore<T>(
   }
 }
 
-const UNREACHABLE = 'The delivery store is unreachable.'
+/**
+ * Waits for the store until a time, and for a moment at least.
+ *
+ * @param by in milliseconds since 1970
+ * @param onFailure is called if the work fails, or goes on without its caller
+ * @throws {IntegrationError} `overloaded` if it takes longer
+ */
+export async function inTime<T>(asking: Promise<T>, by: number, onFailure?: () => void): Promise<T> {
+  const limitMs = Math.round(Math.max(by - Date.now(), LEAST_WAIT_MS))
+  const message = `The delivery store did not answer within ${limitMs} ms.`
+  return within(limitMs, asking, message).catch((error: unknown) => {
+    onFailure?.()
+    throw isIntegrationError(error) ? error : unreachable(error)
+  })
+}
 
-function unreachable(cause?: unknown): IntegrationError {
+function unreachable(cause: unknown): IntegrationError {
   const message = 'The delivery store is unreachable, and without it this could happen twice.'
   return new IntegrationError('overloaded', message, { retryAfter: 5, cause })
 }

@@ -9,18 +9,11 @@ import { type DeploymentStatus, deploymentStatus } from '../contract/platform.ts
 import { IntegrationError } from '../errors.ts'
 import type { Redactor } from '../redact.ts'
 import type { Operation } from '../request/operation.ts'
-import {
-  type Claim,
-  type ClaimOptions,
-  claimSubject,
-  handlerSteps,
-  type Replay,
-  reservedSteps,
-} from './claim.ts'
+import { type Claim, type ClaimOptions, claimSubject, handlerSteps, inTime, reservedSteps } from './claim.ts'
 import { type BodyHash, type Cipher, encryptSteps, type RecordKeys } from './encryption.ts'
 import { type EventResponse, ignored, type ResponseBody, sentIn, toFailure } from './response.ts'
 import { settlementOf } from './settlement.ts'
-import type { DeliveryStore, RecordedResponse, SubjectRecord } from './store.ts'
+import type { DeliveryStore, RecordedResponse } from './store.ts'
 
 /** One delivery of one event. */
 interface Delivery {
@@ -61,7 +54,7 @@ export async function begin(
   const result = await claimSubject(store, request, claiming)
   if ('replay' in result) {
     const response = await decryptResponse(result.replay.response, cipher)
-    return { response: isCall ? response : await unlessOutdated(response, result.replay, delivery) }
+    return { response: isCall ? response : await unlessOutdated(response, result.replay.fence, delivery) }
   }
   const claimed = { ...delivery, claim: result.claim, cipher }
   try {
@@ -246,10 +239,10 @@ async function refuseDeploymentEvent({
 /** A replayed response of a deployment. A later deletion or deployment outdates it. */
 async function unlessOutdated(
   response: EventResponse,
-  { fence }: Replay,
-  { store, operation: { traits, subject = '' } }: Delivery,
+  fence: number,
+  { store, operation: { traits, subject = '' }, claiming }: Delivery,
 ): Promise<EventResponse> {
-  const record = await store.read(subject).catch((): SubjectRecord | undefined => undefined)
+  const record = await inTime(store.read(subject), claiming.claimBy).catch(() => undefined)
   if (!record) return response
   const { [reservedSteps.deleted]: deleted, [reservedSteps.since]: since } = record.progress
   const isDeleted = deleted === true && traits.life !== 'ends'

@@ -33,7 +33,7 @@ export interface EventResponse {
   /** The fates of the messages that the event sent. */
   fates?: Fates | undefined
   /** The last status of the deployment that was reported. */
-  deploymentStatus?: DeploymentStatus
+  deploymentStatus?: DeploymentStatus | undefined
 }
 
 /** The response to an event that the host does not act on. */

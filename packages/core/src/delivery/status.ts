@@ -120,9 +120,7 @@ function describeStep(
   return { ...step, state: 'recorded', ...(fields.length > 0 && { value: Object.fromEntries(fields) }) }
 }
 
-function toTime(milliseconds: number): string {
-  return new Date(milliseconds).toISOString()
-}
+const toTime = (milliseconds: number) => new Date(milliseconds).toISOString()
 
 /**
  * Reads which deployment reserved a resource of the provider.

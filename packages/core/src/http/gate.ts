@@ -147,9 +147,7 @@ function orEnded(work: Promise<void>, { signal, deadline }: GateLimits): Promise
   return pause(leftMs, signal ? AbortSignal.any([done.signal, signal]) : done.signal)
 }
 
-function noTrouble(): Trouble {
-  return { pauseMs: 0, until: 0, trying: undefined }
-}
+const noTrouble = (): Trouble => ({ pauseMs: 0, until: 0, trying: undefined })
 
 function refusal(waitMs: number): IntegrationError {
   const message = 'The outcome of an earlier call is unknown: the provider must answer a read first.'

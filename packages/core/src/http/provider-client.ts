@@ -39,8 +39,8 @@ export interface CallOptions {
 /** One request to a provider. */
 export interface ProviderRequest extends HttpRequest {
   /**
-   * What the call changes, as the end of a sentence, for example `the mail was sent`. Such a call is repeated only if it
-   * certainly had no effect, and a failure without a clear response is `outcome_unknown`.
+   * The effect of a call that changes something, as the end of a sentence: `the mail was sent`. Such a call is repeated
+   * only if it certainly had no effect, and a failure without a clear response is `outcome_unknown`.
    */
   change?: string | undefined
   /** Attempts in all, the first included; 3 by default. */

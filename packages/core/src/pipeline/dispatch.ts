@@ -36,10 +36,7 @@ export async function dispatch(run: Run): Promise<EventResponse> {
     const known = operation.effectful && hasBegun ? neverRepeatBlindly(error) : toIntegrationError(error)
     reporter.failure(operation.event.name, known)
     const deploymentStatus = await reportFailedDeployment(run, known)
-    return {
-      ...toFailure(known, trace.redactor, operation.event),
-      ...(deploymentStatus && { deploymentStatus }),
-    }
+    return { ...toFailure(known, trace.redactor, operation.event), deploymentStatus }
   }
 }
 

@@ -4,15 +4,18 @@ import { type Claim, claimSubject, reservedSteps } from '../delivery/claim.ts'
 import { lastStatus } from '../delivery/idempotency.ts'
 import { isIntegrationError } from '../errors.ts'
 import { subjects } from '../request/operation.ts'
+import { within } from '../within.ts'
 import { deploymentDeleted } from './deployment.ts'
 import type { Run } from './run.ts'
 
 /** @throws {IntegrationError} `deployment_deleted` if the event's deployment was deleted */
-export async function ensureAlive({ parts, deployment }: Run): Promise<void> {
+export async function ensureAlive({ parts, deployment, context }: Run): Promise<void> {
   if (!deployment) return
   // Without the store, the platform's record still tells. A record that somebody changed tells nothing.
   const subject = subjects.deployment(parts.operation.route, deployment.id)
-  const record = await parts.shared.store.read(subject).catch((error: unknown) => {
+  const reading = parts.shared.store.read(subject)
+  const limitMs = (context.deadline - Date.now()) / 2
+  const record = await within(limitMs, reading, 'The store is slow.').catch((error: unknown) => {
     if (isIntegrationError(error)) throw error
   })
   if (record?.progress[reservedSteps.deleted] === true)

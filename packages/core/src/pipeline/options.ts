@@ -5,6 +5,7 @@ import { fieldErrors } from '../contract/validation.ts'
 import type { WaitUntil } from '../delivery/claim.ts'
 import type { DeliveryStore } from '../delivery/store.ts'
 import type { FieldError } from '../errors.ts'
+import { LONGEST_TIMER_MS } from '../http/attempt.ts'
 import type { Logger } from '../log.ts'
 import type { ConcurrencyLimit } from '../request/capacity.ts'
 import type { Verify } from '../request/signature.ts'
@@ -79,8 +80,6 @@ export interface HandlerDependencies {
   now?: (() => number) | undefined
 }
 
-/** A longer timer fires at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1
 const atLeast = (least: number) => z.number().min(least).max(LONGEST_TIMER_MS).optional()
 const texts = z.array(z.string()).optional()
 

@@ -1,6 +1,6 @@
 import type { HandlerContext, Progress } from '../contract/handler-context.ts'
 import type { CallbackOptions } from '../contract/platform.ts'
-import { askStore, type Claim, reservedSteps } from '../delivery/claim.ts'
+import { askStore, type Claim, inTime, LEAST_WAIT_MS, reservedSteps } from '../delivery/claim.ts'
 import { settlementOf } from '../delivery/settlement.ts'
 import { causeOf, IntegrationError } from '../errors.ts'
 import { namedHostsOnly } from '../http/egress.ts'
@@ -74,7 +74,7 @@ export class Run {
       deliveryId: operation.deliveryId,
       deployment,
       log: this.reporter.log,
-      progress: claim && createProgress(this.parts, claim, at),
+      progress: claim && createProgress(this.parts, claim, at - LEAST_WAIT_MS),
       fetch: this.#wrapFetch('provider', shared.fetch),
       egress: this.#egressOf(deployment),
       gate: shared.gateOf(deployment?.id ?? ''),
@@ -131,7 +131,7 @@ export class Run {
     }
     // So the next claim knows whether a change may have left the host. Recorded steps tell more.
     if (claim && isChange && operation.effectful && !operation.resumable) {
-      this.#intent ??= claim.record({ [reservedSteps.intent]: true }, deadline)
+      this.#intent ??= claim.record({ [reservedSteps.intent]: true }, deadline - neededMs)
       await this.#intent
     }
     beforeSend()
@@ -219,7 +219,8 @@ function createProgress({ shared, operation, claiming }: EventParts, claim: Clai
   const { logger } = claiming
   const { subject } = claim.lease
   const resourceOf = (name: string) => `${operation.route}/${name}`
-  const read = (subject: string) => askStore(() => store.read(subject), logger)
+  const ask = <Result>(asked: () => Promise<Result>, isOver?: () => boolean) =>
+    inTime(askStore(asked, logger, isOver), by)
   return {
     read: (name) => (name.startsWith('@') ? undefined : claim.progress[name]),
     async write(name, value) {
@@ -230,15 +231,15 @@ function createProgress({ shared, operation, claiming }: EventParts, claim: Clai
     async reserve(name) {
       const request = { subject: resourceOf(name), owner: subject }
       const isOver = () => Date.now() >= by
-      return (await askStore(() => store.reserve(request), logger, isOver)) === subject
+      return (await ask(() => store.reserve(request), isOver)) === subject
     },
     async isReserved(name) {
-      const owner = (await read(resourceOf(name)))?.progress.owner
+      const owner = (await ask(() => store.read(resourceOf(name))))?.progress.owner
       return owner !== undefined && owner !== subject
     },
     async now() {
       const asked = performance.now()
-      const record = await read(subject)
+      const record = await ask(() => store.read(subject))
       // The claim is the last one of its subject: while it lasts, nobody else can claim.
       return (record?.claimedAt ?? claiming.now()) + Math.round(asked - claim.claimedAt)
     },

@@ -30,6 +30,8 @@ export type WebhookHandler = (request: Request) => Promise<Response>
 
 const DEFAULT_BODY_LIMIT = 4 * 1024 * 1024
 const DEFAULT_TIMEOUT_MS = 25_000
+/** The part of an event's time in which its claim must be made. */
+const CLAIM_SHARE = 0.5
 /** A longer body is parsed in a turn of its own, and its memory freed before its event is handled. In bytes. */
 const LARGE_BODY = 256 * 1024
 
@@ -108,7 +110,8 @@ export function createWebhookHandler(
     const arrivedAt = Date.now()
     const { redactor } = trace
     const claimLogger = redactLines(createEventLogger(logger, route, trace), configured)
-    const claiming = { logger: claimLogger, leaseMs, now, waitUntil }
+    const claimBy = arrivedAt + timeoutMs * CLAIM_SHARE
+    const claiming = { logger: claimLogger, leaseMs, now, waitUntil, claimBy }
     const begun = hash && (await begin({ definition, operation, hash, redactor, keys, store, claiming }))
     const { claimed, response: given } = begun ?? {}
     trace.facts.attempt = claimed?.claim.lease.fence

@@ -22,7 +22,6 @@ const PACE = (64 * 1024) / 1000
 const PATIENCE_MS = 1_000
 /** Addresses that are remembered at a time. */
 const MOST_KNOWN = 1_000
-
 /** Events under way at a time that call one server of deployments, as a part of all. */
 const ORIGIN_PART = 1 / 32
 

@@ -99,6 +99,4 @@ function decodeSecret(secret: string): Uint8Array<ArrayBuffer> {
   throw new TypeError('A webhook secret must be “whsec_” and base64.')
 }
 
-function invalid(message: string): IntegrationError {
-  return new IntegrationError('invalid_signature', message)
-}
+const invalid = (message: string) => new IntegrationError('invalid_signature', message)

@@ -5,6 +5,7 @@
  * @module
  */
 import * as z from 'zod'
+import { within } from '../../within.ts'
 import type { DeliveryStore } from '../store.ts'
 import { createDeliveryStore } from './delivery-store.ts'
 import { FORMAT, FormatError, MARK_LENGTH } from './format.ts'
@@ -63,13 +64,9 @@ export function redisStore(options: RedisStoreOptions): DeliveryStore {
 
   async function send(...words: [string, ...string[]]): Promise<unknown> {
     const limitMs = timeoutMs + words.reduce((sum, { length }) => sum + length, 0) / CHARACTERS_PER_MS
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`Redis did not answer within ${timeoutMs} ms.`)), limitMs)
-    })
     // ioredis has a `sendCommand` too, with another signature.
     const reply = 'call' in client ? client.call(...words) : client.sendCommand(words)
-    return Promise.race([reply, late]).finally(() => clearTimeout(timer))
+    return within(limitMs, reply, `Redis did not answer within ${timeoutMs} ms.`)
   }
 
   const run = (script: string, key: string, ...values: string[]) =>
