@@ -71,6 +71,16 @@ export function createApp(options: AppOptions): Hono {
     const { method } = context.req
     const path = context.req.path.slice(0, 200)
     onUnknownPath({ method, path }, context.req.raw)
+    // Each route that matches, but no middleware.
+    const takes = (asked: string) =>
+      app.router.match(asked, context.req.path)[0].some(([[, route]]) => route.method === asked)
+    const allowed = ['GET', 'POST'].filter(takes).join(', ')
+    if (allowed !== '') {
+      const message = `${path} takes ${allowed}, not ${method}.`
+      const response = toProblemResponse(new IntegrationError('method_not_allowed', message))
+      response.headers.set('allow', allowed)
+      return response
+    }
     const webhooks = [...routes.webhooks.keys()].map((path) => `POST ${path}`).join(', ')
     return toProblemResponse(
       new IntegrationError('not_found', `This host has no ${method} ${path}.`, {

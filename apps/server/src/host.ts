@@ -159,7 +159,7 @@ export function createHost(config: Config, options: HostOptions = {}): Host {
     onUnknownPath({ method, path }, request: SentRequest) {
       metrics?.askedElsewhere()
       const peer = request[peerKey] ?? 'unknown'
-      logger('warn', 'A request for a path that this host does not have.', { method, path, peer })
+      logger('warn', 'A request that no route of this host takes.', { method, path, peer })
     },
     logger,
   })

@@ -25,6 +25,7 @@ function start(store: Partial<DeliveryStore> = {}, variables = {}) {
   return { ...started, ask, logger }
 }
 const { ask } = start()
+const operated = start({}, { OPERATOR_TOKEN: 'operator-token-of-this-host' })
 
 describe('a response of the host', () => {
   it.each<[string, RequestInit?]>([
@@ -52,6 +53,21 @@ describe('a response of the host', () => {
       // A browser uses it for the page that it has.
       expect(again.headers.get('content-security-policy')).toBe(headers.get('content-security-policy'))
     }
+  })
+
+  it.each([
+    ['POST', '/healthz', 'GET'],
+    ['DELETE', '/readyz', 'GET'],
+    ['PUT', '/metrics', 'GET'],
+    ['POST', '/openapi.json', 'GET'],
+    ['PATCH', '/docs', 'GET'],
+    ['POST', '/deliveries/evt_1', 'GET'],
+    ['GET', '/deliveries/evt_1/settle', 'POST'],
+    ['GET', '/mailer/webhook', 'POST'],
+  ])('says that %s is no method of %s, and which one is', async (method, path, allow) => {
+    const response = await operated.ask(path, { method })
+    expect([response.status, response.headers.get('allow')]).toEqual([405, allow])
+    expect(await response.json()).toMatchObject({ code: 'method_not_allowed' })
   })
 
   it('names the webhooks if no route matches', async () => {
