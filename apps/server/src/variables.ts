@@ -7,6 +7,7 @@ import * as z from 'zod/mini'
 /** Shorter secrets can be guessed from one signed request (Standard Webhooks). */
 const LEAST_SECRET_BYTES = 24
 
+const PUNYCODE = '; a domain beyond ASCII is written as punycode, xn--…'
 const trimmed = z.string().check(z.trim())
 
 /** A value of which `matches` is true, without spaces around it. */
@@ -143,7 +144,7 @@ export const variables = z.object({
     token().check(z.minLength(24, { error: 'expected at least 24 characters', abort: true })),
   ),
   CORS_ORIGINS: z.optional(
-    list(',', isOrigin, 'expected origins such as https://app.example.com, separated by commas'),
+    list(',', isOrigin, `expected origins such as https://app.example.com, separated by commas${PUNYCODE}`),
   ),
   DELIVERY_STORE: z.optional(
     text(
@@ -170,13 +171,13 @@ export const variables = z.object({
     list(
       ',',
       isHost,
-      'expected hosts in lower case such as mail.internal or mail.internal:8443, separated by commas',
+      `expected hosts in lower case such as mail.internal or mail.internal:8443, separated by commas${PUNYCODE}`,
     ),
     [],
   ),
 
   MAILER_SHARED_API_TOKEN: z.optional(token()),
-  MAILER_SHARED_FROM_EMAIL: z.optional(text(isAddress, 'expected a@b.c or Name <a@b.c>')),
+  MAILER_SHARED_FROM_EMAIL: z.optional(text(isAddress, `expected a@b.c or Name <a@b.c>${PUNYCODE}`)),
   MAILER_API_BASE: z.optional(httpUrl),
 
   IDP_SHARED_SECRET_KEY: z.optional(token(/^sk_[!-~]+$/, 'expected a secret key, sk_…')),

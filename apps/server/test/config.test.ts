@@ -59,16 +59,16 @@ describe('the configuration', () => {
     ['PLATFORM_API_URL', 'https://a.test?x=1 | https://a.test#x'],
     ['PLATFORM_API_TOKEN', 'token\n | to\r\nken | to ken | tok\u0000en | “token”'],
     ['OPERATOR_TOKEN', `${operatorToken}\n | ${operatorToken} x | 23-characters-are-short`],
-    ['MAILER_SHARED_FROM_EMAIL', 'shop | a@b.test\r\nBcc: c@d.test | a@b.test, c@d.test'],
+    ['MAILER_SHARED_FROM_EMAIL', 'shop | a@b.test\r\nBcc: c@d.test | a@b.test, c@d.test | a@bücher.test'],
     ['IDP_PLATFORM_API_KEY', 'ak\n | ak_1\nak_2 | ak_ä'],
     ['IDP_SHARED_SECRET_KEY', 'sk_test_x\n | pk_test_x | sk_'],
     ['PLATFORM_WEBHOOK_SECRET', ` ,  | whsec_??? | ${btoa(SECRET)} | ${secretOf('23 bytes are too few...')}`],
     ['WEBHOOK_AUTH', 'None | basic'],
     [
       'CORS_ORIGINS',
-      ', | * | https://. | https://*.a | https://a.test/ | ftp://a.test | https://a.test,null',
+      ', | * | https://. | https://*.a | https://a.test/ | ftp://a.test | https://a.test,null | https://bücher.test',
     ],
-    ['EGRESS_ALLOW', ', | * | *.internal | https://a.test | a.test/x | A.test | ::1 | 443'],
+    ['EGRESS_ALLOW', ', | * | *.internal | https://a.test | a.test/x | A.test | ::1 | 443 | bücher.test'],
     ['EGRESS_ALLOW', 'a b | - | . | .a | a..b | -a.b | a-.b | a.test,-'],
     ['ENV_REFERENCE_ALLOW', ', | A-B | A*B | {{env.A}} | 1A'],
     ['DELIVERY_STORE', 'sqlite: | sqlite:a\u0000b | sqlite::memory: | sqlite:file:x?mode=memory'],
@@ -80,6 +80,7 @@ describe('the configuration', () => {
       const [, fault, ...others] = faultsOf({ ...required, [name]: value }).split('\n')
       expect([value, fault, others]).toEqual([value, expect.stringContaining(`${name}: expected `), []])
       expect(fault).not.toContain('u:word')
+      if (value.includes('ü')) expect(fault).toContain('as punycode, xn--…')
     }
   })
 
