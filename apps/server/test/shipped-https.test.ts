@@ -1,9 +1,11 @@
-/** The bundle between a platform and a provider that are called over HTTPS, with a certificate that is valid. */
+/** The bundle between a platform, a provider and a store that are called over TLS, with a certificate that is valid. */
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:https'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
+import { hasRedis, startRedis } from '../../../bench/chaos/redis.ts'
 import { createHttp2Gateway } from '../../../bench/shared/http2-gateway.ts'
+import { nextPort } from '../../../bench/shared/processes.ts'
 import { cert, key } from '../../../tooling/runtimes/certificate.ts'
 import { calling, createFolder, mail, mailDeployment } from './hosted.ts'
 import { portOf } from './raw-server.ts'
@@ -11,8 +13,10 @@ import { surround } from './surrounded.ts'
 
 const around = await surround()
 const { PLATFORM_API_URL, MAILER_API_BASE } = around.variables
-const NODE_EXTRA_CA_CERTS = join(createFolder(), 'ca.pem')
+const folder = createFolder()
+const [NODE_EXTRA_CA_CERTS, keyFile] = [join(folder, 'ca.pem'), join(folder, 'key.pem')]
 writeFileSync(NODE_EXTRA_CA_CERTS, cert)
+writeFileSync(keyFile, key)
 
 /** Serves an emulator over HTTPS, and notes the version of HTTP of each call. */
 async function secure(url: string, offersHttp2: boolean) {
@@ -59,5 +63,31 @@ it.each([
     expect(calls).toEqual([[version], [version, version], [version, '1.1']])
     expect(around.mail.messages).toHaveLength(3)
     expect(around.platform.deployments.get('dep_1')).toMatchObject({ metrics: { length: 4 } })
+  },
+)
+
+it.skipIf(!hasRedis)(
+  'the bundled host has its store in Redis over TLS, if it trusts the authority',
+  async (context) => {
+    around.reset()
+    const redis = await startRedis()
+    onTestFinished(() => redis.close())
+    const port = String(nextPort())
+    const files = ['tls-cert-file', NODE_EXTRA_CA_CERTS, 'tls-key-file', keyFile]
+    const setting = redis.ask('CONFIG', 'SET', 'tls-auth-clients', 'no', ...files, 'tls-port', port)
+    if ((await setting.catch(String)) !== 'OK') {
+      process.stderr.write('SKIPPED: Redis over TLS. This redis-server was built without it.\n')
+      return context.skip()
+    }
+    const DELIVERY_STORE = `rediss://localhost:${port}`
+    const host = around.ship({ environment: { NODE_EXTRA_CA_CERTS, DELIVERY_STORE } })
+    const send = () => host.send('mailer', calling('sendEmail', mail), 'evt_1')
+    await expect.poll(async () => (await send()).status).toBe(200)
+    expect((await send()).headers.get('idempotency-replayed')).toBe('true')
+    expect(around.mail.messages).toHaveLength(1)
+    const stranger = around.ship({ environment: { DELIVERY_STORE } })
+    const reason = expect.stringContaining(`(localhost:${port})`)
+    const message = 'The host can’t reach Redis.'
+    await expect.poll(() => stranger.log).toContainEqual(expect.objectContaining({ message, reason }))
   },
 )
