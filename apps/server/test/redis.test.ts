@@ -170,7 +170,7 @@ describe.skipIf(!hasRedis)('the bundled host with Redis behind a proxy', async (
   const send = async (id?: string) => (await host.send('mailer', calling('sendEmail', mail), id)).status
   const works = (id?: string) => expect.poll(() => send(id)).toBe(200)
 
-  it('connects anew when a connection is silent, an old one or a new one, and takes back a claim whose answer was lost', async () => {
+  it('connects anew when a connection is silent, an old one or a new one, names the server, and takes back a claim whose answer was lost', async () => {
     await works()
     const before = proxy.opened()
     proxy.silence()
@@ -181,6 +181,9 @@ describe.skipIf(!hasRedis)('the bundled host with Redis behind a proxy', async (
     await expect.poll(proxy.opened).toBe(before + 2)
     proxy.silenceNew(false)
     await works('evt_1')
+    const said = JSON.stringify(host.log)
+    expect(said).toContain(`not connected to Redis: The connection is silent. (${new URL(proxy.url).host})`)
+    expect(said).not.toContain('Disconnects client')
   })
 
   it('ends if Redis has a store of another format, and names it', async () => {

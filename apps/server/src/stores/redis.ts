@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '@org/core'
 import { causeOf } from '@org/core/errors'
 import { within } from '@org/core/internal/host'
-import { createClient } from '@redis/client'
+import { createClient, DisconnectsClientError } from '@redis/client'
 import { addDates } from '../outbound/certificates.ts'
 
 /** Longest time to connect, until Redis has answered, in milliseconds. */
@@ -14,7 +14,7 @@ const LONGEST_PAUSE_MS = 2_000
 /** The host gives a connection up that owes a reply for so long, and brought none meanwhile. */
 const SILENT_MS = 750
 /** Redis takes no writes here: another server may be the primary now. A script quotes the error in its own. */
-const REFUSAL = /(?:^|-)(READONLY|LOADING|MASTERDOWN)\b/
+const REFUSAL = /(?:^|-)(?:READONLY|LOADING|MASTERDOWN)\b/
 /** No connection is replaced earlier: a failover causes no storm of them. */
 const LEAST_AGE_MS = 500
 /** As `INFO` says them: with other settings, Redis may lose records. */
@@ -57,7 +57,7 @@ type RedisConnection = Awaited<ReturnType<typeof connectRedis>>
 
 /** Keeps one connection, and replaces it when it breaks, falls silent, or leads to a server that takes no writes. */
 export function keepConnected(url: string, logger: Logger) {
-  let current: { connection: RedisConnection; end: (reason: string) => void; repliedAt: number } | undefined
+  let current: { connection: RedisConnection; end: (reason: Error) => void; repliedAt: number } | undefined
   let isClosed = false
   let risks = ''
   let lastReason = ''
@@ -71,14 +71,15 @@ export function keepConnected(url: string, logger: Logger) {
         await use(connection)
       } catch (error) {
         await addDates(error, url)
-        warn(causeOf(error, url))
+        warn(error)
         await sleep(pauseMs)
         pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)
       }
     }
   }
 
-  function warn(reason: string): void {
+  function warn(error: unknown): void {
+    const reason = causeOf(error, url)
     if (reason !== lastReason) logger('warn', 'The host can’t reach Redis.', { reason })
     lastReason = reason
   }
@@ -87,8 +88,8 @@ export function keepConnected(url: string, logger: Logger) {
   async function use(connection: RedisConnection): Promise<void> {
     if (isClosed) return connection.destroy()
     const since = performance.now()
-    const { promise: ended, resolve: end } = Promise.withResolvers<string>()
-    connection.on('error', (error) => end(causeOf(error, url)))
+    const { promise: ended, resolve: end } = Promise.withResolvers<Error>()
+    connection.on('error', end)
     current = { connection, end, repliedAt: since }
     logger('info', 'The host reached Redis.')
     lastReason = ''
@@ -108,21 +109,23 @@ export function keepConnected(url: string, logger: Logger) {
     risks = missing
   }
 
+  const notConnected = () => new Error(`The host is not connected to Redis: ${lastReason || 'not yet'}`)
+
   void keep()
   return {
     async sendCommand(command: string[]): Promise<unknown> {
-      if (!current) throw new Error(`The host is not connected to Redis: ${lastReason || 'not yet'}`)
+      if (!current) throw notConnected()
       const used = current
       const sentAt = performance.now()
       const timer = setTimeout(() => {
-        if (used.repliedAt < sentAt) used.end('The connection is silent.')
+        if (used.repliedAt < sentAt) used.end(new Error('The connection is silent.'))
       }, SILENT_MS)
       try {
         return await used.connection.sendCommand(command)
       } catch (error) {
-        const refusal = error instanceof Error && REFUSAL.exec(error.message)?.[1]
-        if (refusal) used.end(refusal)
-        throw error
+        if (error instanceof Error && REFUSAL.test(error.message)) used.end(error)
+        // Its words name neither the server nor why the host ended the connection.
+        throw error instanceof DisconnectsClientError ? notConnected() : error
       } finally {
         clearTimeout(timer)
         used.repliedAt = performance.now()
