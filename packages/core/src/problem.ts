@@ -11,9 +11,8 @@ export const codes = Object.keys(errorCodes).filter(
 )
 
 /** The title of a problem: its code in words. */
-export function titleOf(code: ProblemCode): string {
-  return `${code.charAt(0).toUpperCase()}${code.slice(1).replaceAll('_', ' ').replace('json', 'JSON')}`
-}
+export const titleOf = (code: ProblemCode) =>
+  `${code.charAt(0).toUpperCase()}${code.slice(1).replaceAll('_', ' ').replace('json', 'JSON')}`
 
 /** Faults that a response names; it counts the others. */
 export const MAX_FAULTS = 50

@@ -48,9 +48,8 @@ async function reportFailedDeployment(
   run: Run,
   { code, retryable, message, hint }: IntegrationError,
 ): Promise<DeploymentStatus | undefined> {
-  const { parts, reporter } = run
-  const { claim } = parts
-  const { traits } = parts.operation
+  const { claim, operation } = run.parts
+  const { traits } = operation
   const before = claim && lastStatus(claim.progress)
   if (!traits.status || before === 'stopped') return undefined
   // A deletion that was not meant for this deployment, or not so, says nothing of it.
@@ -58,7 +57,7 @@ async function reportFailedDeployment(
   const ranBefore = traits.publishes && (before === 'running' || before === 'unhealthy')
   if (!ranBefore && retryable) return undefined
   const status = ranBefore && (retryable || (await stillRuns(run))) ? before : traits.status.failed
-  reporter.status(status, hint ? `${message} ${hint}` : message)
+  run.reporter.status(status, hint ? `${message} ${hint}` : message)
   return status
 }
 

@@ -25,7 +25,6 @@ export interface Operation {
   readonly subject: string | undefined
 }
 
-/** The longest id of a delivery, in characters. */
 export const MAX_ID_LENGTH = 200
 
 /** The keys of claims. Each route has its own. */

@@ -244,14 +244,10 @@ export function createDeliveryStore(storage: RecordStorage, recordKeys?: readonl
 }
 
 /** The subject of the response to a delivery that is not the last one of its subject. */
-function earlier(subject: string, delivery: string): string {
-  return JSON.stringify([subject, delivery])
-}
+const earlier = (subject: string, delivery: string) => JSON.stringify([subject, delivery])
 
 /** Whether a claim lasts. */
-function isClaimed({ owner, until = 0 }: DeliveryRecord, time: number): boolean {
-  return owner !== undefined && until > time
-}
+const isClaimed = ({ owner, until = 0 }: DeliveryRecord, time: number) => owner !== undefined && until > time
 
 const markOf = (text: string) => text.slice(0, MARK_LENGTH)
 const jsonOf = (text: string) => text.slice(MARK_LENGTH)
