@@ -7,15 +7,12 @@ import type { ProviderClient } from '@org/core/http'
 import { isRecord } from './fields.ts'
 import type { Messages } from './message.ts'
 import { callRules, checkOptions, invalidOptions, type Rules } from './options.ts'
-import type { BatchResult, MessageResult } from './result.ts'
+import type { BatchResult } from './result.ts'
 import type { BatchOptions, HostBatchOptions, MailerSettings } from './run.ts'
 import { sendBatch } from './sending.ts'
 
-/** Sends batches. */
-export interface BatchSender {
-  sendEmails(items: Messages | readonly unknown[], options?: HostBatchOptions): Promise<BatchResult>
-  stream(messages: Messages, options?: BatchOptions): AsyncGenerator<MessageResult, void>
-}
+/** The batch methods of a mailer. */
+export type BatchSender = ReturnType<typeof createBatchSender>
 
 const batchRules: Rules = {
   ...callRules,
@@ -35,7 +32,7 @@ const LONGEST_OUTAGE_MS = 60_000
 const CALL_BYTES = 50_000_000
 
 /** Makes the batch methods of a mailer. */
-export function createBatchSender(provider: ProviderClient, settings: MailerSettings): BatchSender {
+export function createBatchSender(provider: ProviderClient, settings: MailerSettings) {
   function run(items: Messages | readonly unknown[], options: HostBatchOptions, kept?: BatchResult) {
     checkOptions(options, batchRules)
     if (!isRecord(items) || !(Symbol.iterator in items || Symbol.asyncIterator in items)) {
@@ -50,14 +47,14 @@ export function createBatchSender(provider: ProviderClient, settings: MailerSett
   }
 
   return {
-    async sendEmails(items, options = {}) {
+    async sendEmails(items: Messages | readonly unknown[], options: HostBatchOptions = {}) {
       const result: BatchResult = { sent: 0, failed: 0, unknown: 0, results: [] }
       const calls = run(items, options, result)
       while (!(await calls.next()).done);
       return result
     },
 
-    async *stream(messages, options = {}) {
+    async *stream(messages: Messages, options: BatchOptions = {}) {
       for await (const results of run(messages, options)) yield* results
     },
   }
