@@ -6,27 +6,23 @@ import { runMailProvider } from './support.ts'
 const mail = runMailProvider()
 const { requests } = mail
 
+const letters = ['\r', '\n', '\u0085', '\u2028', ' ', '"', '\\', '<', '>', ',', ':', '@', 'a']
 const hostile = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 8 }),
-  fc.string({
-    unit: fc.constantFrom('\r', '\n', '\u0085', '\u2028', ' ', '"', '\\', '<', '>', ',', ':', '@', 'a'),
-    maxLength: 6,
-  }),
-  fc.constantFrom('\r\nBcc: eve@example.org', ', eve@example.org', '\\', '"', '> , <eve@example.org'),
+  fc.string({ unit: fc.constantFrom(...letters), maxLength: 6 }),
+  fc.constantFrom('\r\nBcc: eve@example.org', ', eve@example.org', '> , <eve@example.org'),
 )
 // Most fields are harmless, so that many messages leave in which only one field is hostile.
-const mostly = <T>(harmless: T, ...others: fc.Arbitrary<T>[]) =>
-  fc.oneof(
-    { arbitrary: fc.constant(harmless), weight: 8 },
-    ...others.map((arbitrary) => ({ arbitrary, weight: 1 })),
-  )
+const mostly = <Value>(harmless: Value, ...others: fc.Arbitrary<Value>[]) =>
+  fc.oneof({ arbitrary: fc.constant(harmless), weight: 8 }, ...others)
+const two = fc.tuple(hostile, hostile)
+const named = hostile.map((name) => `${name} <a@example.org>`)
 const address = mostly(
   'A <a@example.org>',
   hostile,
-  fc.tuple(hostile, hostile).map(([before, after]) => `${before} <a@example.org>${after}`),
-  fc.tuple(hostile, hostile).map(([before, after]) => `"${before}" <a${after}@example.org>`),
+  two.map(([before, after]) => `${before} <a@example.org>${after}`),
+  two.map(([before, after]) => `"${before}" <a${after}@example.org>`),
 )
-const named = hostile.map((name) => `${name} <a@example.org>`)
 const few = fc.array(fc.oneof(address, named), { maxLength: 3 })
 
 const messages: fc.Arbitrary<Message> = fc.record(
@@ -43,16 +39,6 @@ const messages: fc.Arbitrary<Message> = fc.record(
   },
   { requiredKeys: ['to', 'subject', 'textBody'] },
 )
-
-function listOf(value: Message['to'] | null | undefined): readonly unknown[] {
-  return Array.isArray(value) ? value : value === undefined || value === '' ? [] : [value]
-}
-
-/** Every string in a value, at any depth. */
-function textsOf(value: unknown): string[] {
-  if (typeof value === 'string') return [value]
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : []
-}
 
 /** Counts the addresses in a header, as RFC 5322 reads it: a comma inside quotes does not separate. */
 function countAddresses(header = ''): number {
@@ -71,11 +57,13 @@ it('sends no line break and no additional address in a header, whatever the fiel
       })
       for (const { text } of requests) {
         left += 1
-        const { TextBody, MessageStream, ...head } = JSON.parse(text)
-        expect(textsOf(head).filter((value) => /[\r\n]/.test(value))).toEqual([])
+        const head = JSON.parse(text, (_name, value) => {
+          if (typeof value === 'string') expect(value).not.toMatch(/[\r\n]/)
+          return value
+        })
         const { to, cc, bcc, replyTo } = message
         expect([head.From, head.To, head.Cc, head.Bcc, head.ReplyTo].map(countAddresses)).toEqual(
-          ['from@example.org', to, cc, bcc, replyTo].map((value) => listOf(value).length),
+          ['from@example.org', to, cc, bcc, replyTo].map((given) => [given || []].flat().length),
         )
       }
     }),
