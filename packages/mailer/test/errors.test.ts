@@ -88,16 +88,6 @@ it.each<[string, Fault, number, number]>([
   expect(requests.slice(1)).toMatchObject([{ path: '/server' }])
 })
 
-const left = new Error('the user left')
-it.each([
-  ['its signal', { signal: AbortSignal.abort(left) }, { code: 'aborted', cause: left }],
-  ['a deadline in the past', { deadline: 1 }, { code: 'provider_timeout', status: 504, retryable: true }],
-])('a mail does not leave if its call was ended before by %s', async (_, options, expected) => {
-  const error = await failureOf(mail.mailer().sendEmail(message(), options))
-  expect(error).toMatchObject({ ...expected, effect: 'none' })
-  expect(requests).toEqual([])
-})
-
 it('the statistics are those of the filter, all 17 totals', async () => {
   await mail.mailer().sendEmail(message({ tag: 'a', messageStream: 'broadcast' }))
   provider.settings.stats = { Bounced: 8, BounceRate: 12.5, SpamComplaints: 2, SMTPApiErrors: 5 }

@@ -79,6 +79,10 @@ const mailer = () =>
     wait: () => new Promise((resolve) => setTimeout(resolve, 5)),
   })
 
+function* mails(count: number, start = 0) {
+  for (let key = 0; key < count; key += 1) yield message({ to: addressOf(start + key), key })
+}
+
 /** Compares one result with the ledger. */
 function check(recipient: string, { status, messageId }: MessageResult): void {
   const accepted = ledger.get(recipient) ?? []
@@ -89,12 +93,9 @@ function check(recipient: string, { status, messageId }: MessageResult): void {
 
 it(`agrees with the ledger of a rough provider on every one of ${MAILS} streamed mails`, async () => {
   const counts = { sent: 0, failed: 0, unknown: 0 }
-  async function* source() {
-    for (let index = 0; index < MAILS; index += 1) yield message({ to: addressOf(index) })
-  }
   let next = 0
   // Each pause counts as long as it was meant to be.
-  for await (const result of mailer().streamEmails(source(), { outageMs: 600_000 })) {
+  for await (const result of mailer().streamEmails(mails(MAILS), { outageMs: 600_000 })) {
     if (result.index !== next) expect.fail(`${result.index} instead of ${next}`)
     check(addressOf(next), result)
     counts[result.status] += 1
@@ -117,12 +118,11 @@ it('agrees with the ledger on a batch that is ended at random, and goes on by it
       }
     },
   }
-  const mails = Array.from({ length: BATCH }, (_, key) => message({ to: addressOf(MAILS + key), key }))
   let batch: BatchResult | undefined
   for (let attempt = 1; !batch; attempt += 1) {
     const deadline = attempt < 5 ? Date.now() + 20 + random() * 200 : undefined
     batch = await mailer()
-      .sendEmails(mails, { journal, deadline })
+      .sendEmails([...mails(BATCH, MAILS)], { journal, deadline })
       .catch((error: unknown) => {
         if (!isMailError(error) || !error.retryable) throw error
         return undefined
