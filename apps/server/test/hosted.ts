@@ -72,7 +72,9 @@ export const variablesAt = (platform: string, mailer: string, idp: string) => ({
   IDP_PLATFORM_API_KEY: credentials.accessToken,
 })
 
-/** Makes the emulators. `start` makes a host between them, as often as it is called. */
+const hostOf = ({ definition }: IntegrationSample) => `${definition.name}.test`
+
+/** Makes the emulators, and a `fetch` that leads to them. */
 export function createWorld() {
   const { accessToken, tenantAccessToken } = credentials
   const platform = createPlatformEmulator({ token: credentials.platformToken })
@@ -83,8 +85,7 @@ export function createWorld() {
       { secretKey: credentials.tenantSecretKey, frontendHost: 'tenant.clerk.accounts.dev' },
     ],
   })
-  for (const { users, createUser } of backend.instances.values())
-    users.set('user_1', { ...createUser(), id: 'user_1' })
+  for (const { createUser } of backend.instances.values()) createUser({ id: 'user_1' })
   const workspace = createPlatformApi({
     accessTokens: [accessToken, tenantAccessToken],
     workspaces: { [accessToken]: 'host', [tenantAccessToken]: 'tenant' },
@@ -98,7 +99,6 @@ export function createWorld() {
     await held.released
     return mail.fetch(request)
   }
-  const hostOf = ({ definition }: IntegrationSample) => `${definition.name}.test`
   const servers = new Map<string, (request: Request) => Promise<Response>>([
     ...samples.map((sample) => [hostOf(sample), sample.provider.fetch] as const),
     ['platform.test', platform.fetch],
@@ -110,45 +110,16 @@ export function createWorld() {
 
   const fetch: typeof globalThis.fetch = async (input, init) => {
     const request = new Request(input, init)
-    const { host } = new URL(request.url)
-    // Any server that a deployment names is a mail server.
-    const server = servers.get(host) ?? answerMail
-    const text = await request.clone().text()
     const { method, url, headers } = request
-    const leaving = { host, method, url, headers, text }
+    const { host } = new URL(url)
+    const leaving = { host, method, url, headers, text: await request.clone().text() }
     sent.push(leaving)
-    return overrides.get(host)?.(leaving) ?? server(request)
-  }
-
-  function start({ variables = {}, requestTimeoutMs, ...options }: StartOptions = {}) {
-    const ofSamples = Object.assign(
-      {},
-      ...samples.map((sample) => sample.variables(`http://${hostOf(sample)}`)),
-    )
-    const config = readConfig({
-      ...variablesAt('http://platform.test', 'http://mail.test', 'http://idp.test'),
-      // The mail server of the corpus, whose token is a variable.
-      EGRESS_ALLOW: 'mail.example.com',
-      ...variables,
-    })
-    const idpServer = { ...config.idpServer, settleMs: 0 }
-    const { production, egressAllow: allow } = config
-    const egress = createEgressRule({ production, allow }, namedHostsOnly(fetch).refuse)
-    return createHost(
-      { ...config, requestTimeoutMs: requestTimeoutMs ?? config.requestTimeoutMs, idpServer },
-      { logger: () => {}, egress, ...options, environment: { ...ofSamples, ...options.environment }, fetch },
-    )
+    // Any server that a deployment names is a mail server.
+    return overrides.get(host)?.(leaving) ?? (servers.get(host) ?? answerMail)(request)
   }
 
   return {
-    platform,
-    mail,
-    answerMail,
-    backend,
-    workspace,
-    sent,
-    overrides,
-    start,
+    ...{ platform, mail, answerMail, backend, workspace, sent, overrides, fetch },
     /** Holds every call to the mail provider until `letGo`. */
     holdMail(): { arrived: () => number; letGo: () => void } {
       const { promise, resolve } = Promise.withResolvers<void>()
@@ -160,9 +131,24 @@ export function createWorld() {
 }
 
 /** Starts a host between emulators of its own. */
-export function startHost(options: StartOptions = {}) {
+export function startHost({ variables = {}, requestTimeoutMs, ...options }: StartOptions = {}) {
   const world = createWorld()
-  const host = world.start(options)
+  const { fetch } = world
+  const ofSamples = samples.map((sample) => sample.variables(`http://${hostOf(sample)}`))
+  const config = readConfig({
+    ...variablesAt('http://platform.test', 'http://mail.test', 'http://idp.test'),
+    // The mail server of the corpus, whose token is a variable.
+    EGRESS_ALLOW: 'mail.example.com',
+    ...variables,
+  })
+  const idpServer = { ...config.idpServer, settleMs: 0 }
+  const { production, egressAllow: allow } = config
+  const egress = createEgressRule({ production, allow }, namedHostsOnly(fetch).refuse)
+  const environment = Object.assign({}, ...ofSamples, options.environment)
+  const host = createHost(
+    { ...config, requestTimeoutMs: requestTimeoutMs ?? config.requestTimeoutMs, idpServer },
+    { logger: () => {}, egress, ...options, environment, fetch },
+  )
   return {
     world,
     host,

@@ -96,7 +96,7 @@ export function shipWith(variables: Variables) {
 
 /** Starts a platform and providers over HTTP. `ship` starts a production host between them. */
 export async function startSurroundings() {
-  const { start: _, ...world } = createWorld()
+  const world = createWorld()
   const { platform, mail, answerMail, workspace } = world
   const servers = await Promise.all([platform.fetch, answerMail, workspace.fetch].map((each) => serve(each)))
   const [platformUrl = '', mailUrl = '', idpUrl = ''] = servers.map(({ url }) => url)
