@@ -37,10 +37,12 @@ describe('a response of the host', () => {
     const { headers } = await ask(path, init)
     expect(Object.fromEntries(headers)).toMatchObject({
       'content-type': expect.stringMatching(/^application\/(problem\+)?json\b/),
-      'x-content-type-options': 'nosniff',
       'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-      'referrer-policy': 'no-referrer',
-      'cache-control': 'no-store',
+      ...{
+        'x-content-type-options': 'nosniff',
+        'referrer-policy': 'no-referrer',
+        'cache-control': 'no-store',
+      },
     })
     expect(headers.has('x-powered-by')).toBe(false)
   })
@@ -81,22 +83,14 @@ describe('a page of another origin', () => {
   const from = (origin: string) => ({ headers: { origin } })
   const listed = [`access-control-allow-origin: ${origin}`, 'vary: origin']
   const others = ['https://evil.example.com', `${origin}.evil.example.com`, 'null', 'http://app.example.com']
+  const open = ['/readyz', '/integrations', '/openapi.json']
+  const webhooks = builtin.map(({ name }) => `/${name}/webhook`)
 
   it.each<[rule: string, paths: string[], requests: RequestInit[], headers: string[]]>([
-    ['may read a route if CORS_ORIGINS lists it', ['/readyz', '/openapi.json'], [from(origin)], listed],
-    [
-      'may read no route if it is not listed',
-      ['/readyz', '/openapi.json'],
-      others.map(from),
-      ['vary: origin'],
-    ],
+    ['may read a route if CORS_ORIGINS lists it', open, [from(origin)], listed],
+    ['may read no route if it is not listed', open, others.map(from), ['vary: origin']],
     ['may read no route for operators', ['/metrics', '/deliveries/evt_1'], [from(origin)], []],
-    [
-      'may neither call nor read a webhook',
-      builtin.map(({ name }) => `/${name}/webhook`),
-      [preflight, challenge],
-      [],
-    ],
+    ['may neither call nor read a webhook', webhooks, [preflight, challenge], []],
   ])('%s, and sends no cookies', async (_, paths, requests, expected) => {
     for (const path of paths)
       for (const init of requests) {

@@ -1,19 +1,13 @@
 /** The host’s own OpenAPI document: what the host accepts fits it, and so does every response. */
 import { type DeliveryStore, memoryStore } from '@org/core'
 import type { OpenApiDocument } from '@org/core/hosting'
-import type { DeliverOptions } from '@org/core/testing'
+import type { DeliverOptions, DeliveryResponse } from '@org/core/testing'
 import { lint } from '@org/openapi-checks/lint'
 import { createValidator } from '@org/openapi-checks/validate'
 import { describe, expect, it } from 'vitest'
 import { createMetrics } from '../src/metrics.ts'
 import { routes, validEvents } from './corpus.ts'
 import { calling, credentials, mail, mailDeployment, type StartOptions, startHost } from './hosted.ts'
-
-interface HostResponse {
-  status: number
-  headers: Headers
-  body: unknown
-}
 
 /** Headers that the document need not describe. */
 const undescribed =
@@ -31,7 +25,11 @@ const validateExactly = createValidator(closed)
 const seen = new Set<string>()
 
 /** The differences between a response and the document. */
-function faultsOf(path: string, method: 'get' | 'post', { status, headers, body }: HostResponse): string[] {
+function faultsOf(
+  path: string,
+  method: 'get' | 'post',
+  { status, headers, body }: DeliveryResponse,
+): string[] {
   const responses = document.paths[path]?.[method]?.responses ?? {}
   const key = status in responses ? `${status}` : `${`${status}`.charAt(0)}XX`
   const response = responses[key]
@@ -67,7 +65,7 @@ function start({ variables, ...options }: StartOptions = {}) {
   const host = startHost({ createMetrics, variables: { OPERATOR_TOKEN, ...variables }, ...options })
   return {
     world: host.world,
-    async send(route: string, event: unknown, delivery: DeliverOptions = {}): Promise<HostResponse> {
+    async send(route: string, event: unknown, delivery: DeliverOptions = {}): Promise<DeliveryResponse> {
       const path = `/${route}/webhook`
       const response = await host.send(route, event, delivery)
       const faults = faultsOf(path, 'post', response)
@@ -153,15 +151,15 @@ describe('a response of the host fits the document', () => {
 type Event = Record<string, unknown>
 
 /** The part that only this event has. */
-const ownParts: Record<string, string> = {
-  DEPLOYMENT_CREATED: 'deployment',
-  FUNCTION_CALL: 'functionCall',
-  DOWNLOAD_STARTED: 'download',
-}
+const ownParts = new Map<unknown, string>([
+  ['DEPLOYMENT_CREATED', 'deployment'],
+  ['FUNCTION_CALL', 'functionCall'],
+  ['DOWNLOAD_STARTED', 'download'],
+])
 
 /** The variations of an event with one changed value in a part that no other event has. */
 function variationsOf(route: string, valid: Event): { event: Event; change: string }[] {
-  const part = ownParts[String(valid.name)]
+  const part = ownParts.get(valid.name)
   // One route is enough for the parts and functions that several routes share.
   if (part === undefined && route !== 'mailer') return []
   if (route === 'auth' || (route === 'idp-server' && part === 'functionCall')) return []

@@ -58,9 +58,8 @@ describe('in production, the base URL of a deployment', () => {
     ['a mapped loopback address', ['::ffff:127.0.0.1']],
     ['no address', []],
   ])('is not called if its name leads to %s', async (_, addresses) => {
-    const { fetch } = createEgress({}, async () => addresses)
-    const refusal = 'leads to an address that is not public'
-    await expect(fetch(`https://mail.example.com:${port}`)).rejects.toThrow(refusal)
+    const sent = createEgress({}, async () => addresses).fetch(`https://mail.example.com:${port}`)
+    await expect(sent).rejects.toThrow('leads to an address that is not public')
     expect(attacker.connections()).toBe(0)
   })
 

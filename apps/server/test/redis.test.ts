@@ -131,29 +131,27 @@ describe.skipIf(!hasRedis)('on Redis', async () => {
 /** Starts a proxy that can stop to forward, and closes nothing: a load balancer, or a container’s network. */
 async function startProxy(target: () => string) {
   const pairs: { client: Socket; upstream: Socket }[] = []
-  let isSilent = false
   const server = createServer((client) => {
     const upstream = connect(Number(new URL(target()).port), '127.0.0.1')
     for (const socket of [client, upstream]) socket.on('error', () => {})
     pairs.push({ client, upstream })
-    if (!isSilent) client.pipe(upstream).pipe(client)
+    if (!proxy.isSilent) client.pipe(upstream).pipe(client)
   })
-  return {
+  const proxy = {
     url: `redis://127.0.0.1:${await portOf(server)}`,
     opened: () => pairs.length,
     /** Forwards no more replies on the connections that are open. */
     silence() {
       for (const { client, upstream } of pairs) upstream.unpipe(client).pause()
     },
-    /** Accepts connections, and forwards nothing on them. */
-    silenceNew(silent: boolean): void {
-      isSilent = silent
-    },
+    /** Whether it accepts connections, and forwards nothing on them. */
+    isSilent: false,
     close() {
       for (const { client, upstream } of pairs) for (const end of [client, upstream]) end.destroy()
       server.close()
     },
   }
+  return proxy
 }
 
 describe.skipIf(!hasRedis)('the bundled host with Redis behind a proxy', async () => {
@@ -175,11 +173,11 @@ describe.skipIf(!hasRedis)('the bundled host with Redis behind a proxy', async (
     const before = proxy.opened()
     proxy.silence()
     expect([await send(), proxy.opened()]).toEqual([200, before + 1])
-    proxy.silenceNew(true)
+    proxy.isSilent = true
     proxy.silence()
     expect(await send('evt_1')).toBe(503)
     await expect.poll(proxy.opened).toBe(before + 2)
-    proxy.silenceNew(false)
+    proxy.isSilent = false
     await works('evt_1')
     const said = JSON.stringify(host.log)
     expect(said).toContain(`not connected to Redis: The connection is silent. (${new URL(proxy.url).host})`)
