@@ -27,7 +27,7 @@ export interface ParsedAddress {
 }
 
 /** The fault of a value that is not one address. */
-export const ADDRESS_FAULT = 'is invalid: expected one address, a@b.c or Name <a@b.c>'
+const ADDRESS_FAULT = 'is invalid: expected one address, a@b.c or Name <a@b.c>'
 
 const NO_ASCII = 'is invalid: the provider accepts only ASCII'
 

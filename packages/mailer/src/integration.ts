@@ -14,7 +14,7 @@ import {
 } from '@org/core'
 import { parsedByFunction, toJsonSchema } from '@org/core/authoring'
 import * as z from 'zod'
-import { ADDRESS_FAULT, isAddress } from './address.ts'
+import { isAddress, parseAddress } from './address.ts'
 import { ADDRESS_PATTERN } from './address-pattern.ts'
 import { DEFAULT_BASE_URL, DEFAULT_MESSAGE_STREAM } from './client.ts'
 
@@ -189,7 +189,7 @@ export const mailer = defineIntegration({
         .describe('Dedicated only: the Server API Token. {{env.NAME}} refers to a variable of the host.')
         .meta({ title: 'Server API Token' }),
       fromEmail: address
-        .refine(isAddress, ADDRESS_FAULT)
+        .refine(isAddress, { error: ({ input }) => String(parseAddress(input)) })
         .optional()
         .describe('The default sender: a verified signature, or an address of a verified domain.')
         .meta({ title: 'Default sender', pattern: ADDRESS_PATTERN }),

@@ -19,7 +19,7 @@ const tests = {
   'an object with read and write': (value: unknown) => isRecord(value) && Boolean(value.read && value.write),
   'a number above 0': (value: unknown) => typeof value === 'number' && value > 0,
   'an AbortSignal': (value: unknown) => typeof readField(value, 'addEventListener') === 'function',
-  'one address, a@b.c or Name <a@b.c>': (value: unknown) =>
+  'one address, a@b.c or Name <a@b.c>, whose domain is ASCII or punycode (xn--…)': (value: unknown) =>
     value === '' || typeof parseAddress(value) !== 'string',
   'an http or https URL without user name, query and fragment': isHttpUrl,
   'HTTP headers by name': isHeaders,
@@ -47,7 +47,7 @@ function isHttpUrl(value: unknown): boolean {
 /** The rules of `createMailer`. */
 export const mailerRules: Rules = {
   apiToken: 'a string',
-  fromEmail: 'one address, a@b.c or Name <a@b.c>',
+  fromEmail: 'one address, a@b.c or Name <a@b.c>, whose domain is ASCII or punycode (xn--…)',
   messageStream: 'a string',
   baseUrl: 'an http or https URL without user name, query and fragment',
   fetch: 'a function',

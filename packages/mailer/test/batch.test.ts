@@ -184,6 +184,7 @@ describe('invalid options', () => {
       expect.objectContaining({ code: 'invalid_arguments', errors }),
     )
     expect(() => mail.mailer(Object({ headers: new Headers() }))).toThrow('options.headers')
+    expect(() => mail.mailer({ fromEmail: 'a@bücher.example' })).toThrow('xn--')
   })
 
   it('of a call are refused by name, as is no object', async () => {

@@ -47,11 +47,13 @@ describe('DEPLOYMENT_CREATED', () => {
   })
 
   it.each([
-    [{ serverType: 'dedicated' }, 'missing_credentials', 'apiToken'],
+    [{ serverType: 'dedicated' }, 'missing_credentials', 'apiToken', ''],
     // No URL but the host’s own is called unless the host allows it.
-    [{ ...dedicated, baseUrl: 'http://127.0.0.1:1' }, 'invalid_inputs', 'baseUrl'],
-  ])('refuses the inputs %j', async (inputs, code, name) => {
-    const body = { code, retryable: false, errors: [{ path: `deployment.inputs.${name}` }] }
+    [{ ...dedicated, baseUrl: 'http://127.0.0.1:1' }, 'invalid_inputs', 'baseUrl', ''],
+    [{ ...dedicated, fromEmail: 'a@bücher.example' }, 'invalid_inputs', 'fromEmail', 'xn--'],
+  ])('refuses the inputs %j', async (inputs, code, name, word) => {
+    const message = expect.stringContaining(word)
+    const body = { code, retryable: false, errors: [{ path: `deployment.inputs.${name}`, message }] }
     expect(await create(inputs)).toMatchObject({ status: 422, body })
     expect(requests).toEqual([])
   })
