@@ -2,13 +2,13 @@
 import { memoryStore } from '@org/core'
 import type { Fault } from '@org/core/testing'
 import { describe, expect, it } from 'vitest'
-import { blindList, onCreate, running, runWorld, stopped } from './support.ts'
+import { onCreate, production, running, runWorld, stopped } from './support.ts'
 
-const { provider, asked, host, create, creates, published, application, logged } = runWorld()
+const { provider, asked, host, create, creates, published, application, logged, loseCreation } = runWorld()
 
 const lists = () => asked().filter((request) => /^GET \/v1\/platform\/applications(\?|$)/.test(request))
-const seed = (count: number, name = 'Other') =>
-  Array.from({ length: count }, (_, index) => provider.addApplication({ name: `${name} ${index}` }))
+const seed = (count: number) =>
+  Array.from({ length: count }, (_, index) => provider.addApplication({ name: `Other ${index}` }))
 
 it('a create that the provider refused is repeated at once by the next delivery', async () => {
   for (const status of [422, 429]) {
@@ -62,7 +62,7 @@ describe('a create with an unknown outcome', () => {
 
   it('is looked up by a teardown, which names the application and does not delete a guess', async () => {
     const { create, remove } = host({ settleMs: 0 })
-    provider.faults.add({ ...onCreate, cut: 'after' }, blindList)
+    loseCreation()
     expect((await create()).status).toBe(504)
     const { applicationId } = application()
     const body = { code: 'outcome_unknown', detail: expect.stringContaining(applicationId) }
@@ -76,9 +76,8 @@ describe('a create with an unknown outcome', () => {
     const { create } = host({ settleMs: 0 })
     provider.faults.add({ ...onCreate, cut: 'before' })
     expect((await create()).status).toBe(504)
-    const environment_types: 'production'[] = ['production']
     provider.addApplication({ name: 'Blog' })
-    provider.addApplication({ name: 'Shop', domain: 'shop.example.com', environment_types })
+    provider.addApplication({ ...production, name: 'Shop', environment_types: ['production'] })
     const strangers = [...provider.applications.keys()]
     expect((await create()).status).toBe(200)
     expect(creates()).toBe(2)
@@ -89,7 +88,7 @@ describe('a create with an unknown outcome', () => {
     const { create } = host({ settleMs: 0 })
     provider.faults.add({ ...onCreate, cut: 'before' })
     expect((await create({}, { id: 'dep_2' })).status).toBe(504)
-    provider.faults.add({ ...onCreate, cut: 'after' }, blindList)
+    loseCreation()
     expect((await create()).status).toBe(504)
     // No further change leaves before the provider has answered a read, one in a second.
     for (const id of ['dep_1', 'dep_2'])
@@ -103,8 +102,7 @@ describe('a create with an unknown outcome', () => {
     const { create } = host({ settleMs: 0 })
     provider.faults.add({ ...onCreate, cut: 'before' })
     await create({}, { eventId: 'evt_1' })
-    const strangers = seed(2, 'Shop')
-    for (const one of strangers) one.name = 'Shop'
+    const strangers = ['Shop', 'Shop'].map((name) => provider.addApplication({ name }))
     const body = { code: 'outcome_unknown', retryable: false }
     expect(await create({}, { eventId: 'evt_1' })).toMatchObject({ status: 409, body })
     for (const { applicationId } of strangers) expect(logged('error').at(-1)).toContain(applicationId)
@@ -116,14 +114,11 @@ it('an application that another deployment has reserved is left to it, and anoth
   const store = memoryStore()
   const { create } = host({
     store,
-    settleMs: 0,
     async fetch(input, init) {
-      const before = new Set(provider.applications.keys())
       const response = await fetch(input, init)
-      const [made] = [...provider.applications.keys()].filter((id) => !before.has(id))
-      const owner = 'idp-server/deployment/dep_2'
-      const subject = `idp-server/application/${made}`
-      if (made && before.size === 0) await store.reserve({ subject, owner })
+      const [made] = provider.applications.keys()
+      const reservation = { subject: `idp-server/application/${made}`, owner: 'idp-server/deployment/dep_2' }
+      if (made && provider.applications.size === 1) await store.reserve(reservation)
       return response
     },
   })
@@ -131,7 +126,7 @@ it('an application that another deployment has reserved is left to it, and anoth
   expect(await create({}, { eventId: 'evt_1' })).toMatchObject({ status: 409, body })
   expect(published()).toBeUndefined()
   const [taken] = provider.applications.keys()
-  expect((await create({}, { eventId: 'evt_1' })).status).toBe(200)
+  expect(await host({ store, settleMs: 0 }).create({}, { eventId: 'evt_1' })).toMatchObject(running)
   expect([creates(), published() === taken]).toEqual([2, false])
 })
 

@@ -31,7 +31,7 @@ export const unavailable = { status: 502, body: { code: 'platform_unavailable', 
 interface EventOptions {
   id?: string
   eventId?: string
-  inputs?: Record<string, unknown>
+  inputs?: Record<string, unknown> | undefined
   outputs?: Record<string, unknown> | undefined
   timestamp?: string
 }
