@@ -8,8 +8,10 @@ const baseUrl = 'https://idp.test/v1'
 
 function fixture() {
   const provider = createBackendApi({ instances: [{}, {}] })
-  const [own, shared] = [...provider.instances.values()]
+  const instances = [...provider.instances.values()]
+  const shared = instances[1]
   const { publishableKey, secretKey } = provider.instance
+  const users = () => instances.flatMap((instance) => [...instance.users.values()])
   return {
     createHandler: (dependencies: HandlerDependencies) => createHandler({ ...dependencies, baseUrl, shared }),
     baseUrl,
@@ -19,10 +21,7 @@ function fixture() {
     effectfulCall: {
       name: 'createUser',
       arguments: (number: number) => ({ emailAddress: `counted-${number}@example.org`, firstName: 'Ada' }),
-      count: () =>
-        [own, shared].flatMap((instance) =>
-          [...(instance?.users.values() ?? [])].filter((user) => JSON.stringify(user).includes('counted-')),
-        ).length,
+      count: () => users().filter((user) => JSON.stringify(user).includes('counted-')).length,
     },
     prepare: () => void provider.instance.createUser({ id: 'user_2xPZv8ySAMPLEcQ4sKfT1b9d' }),
   }

@@ -20,14 +20,14 @@ await describeReadme(join(import.meta.dirname, '..'), {
   reset: backend.reset,
   async run(path, code) {
     const { default: host } = await import(path)
-    if (!code.includes('export default')) {
+    if (code.includes('export default')) {
+      const event = { name: 'HEALTH_CHECK' }
+      const answer = await deliver(host.fetch, event, { id: 'evt_1', secret })
+      expect(answer).toMatchObject({ status: 200, body: { status: 'healthy' } })
+      expect((await deliver(host.fetch, event)).status).toBe(401)
+    } else {
       expect(backend.users.size).toBe(1)
       expect(backend.calls.every(({ status }) => status === 200)).toBe(true)
-      return
     }
-    const event = { name: 'HEALTH_CHECK' }
-    const answer = await deliver(host.fetch, event, { id: 'evt_1', secret })
-    expect(answer).toMatchObject({ status: 200, body: { status: 'healthy' } })
-    expect((await deliver(host.fetch, event)).status).toBe(401)
   },
 })
