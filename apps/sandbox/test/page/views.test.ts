@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises'
-import { deliver } from '@org/core/testing'
 import type { Page as Tab } from 'playwright-core'
 import { expect, it } from 'vitest'
 import { describeInBrowser, eventually, functionCall, sandboxForTest } from './support.ts'
@@ -18,21 +17,6 @@ it('the form of a new deployment keeps its id until the deployment runs', async 
   expect([deployment.status, await offered()]).toEqual(['deploying', 'dep_mailer_1'])
   deployment.status = 'running'
   expect(await offered()).toBe('dep_mailer_2')
-})
-
-it('takes every example of the OpenAPI document of its host as it is, in their order', async () => {
-  const { url } = (await sandboxForTest()).world
-  const { paths } = await fetch(`${url}/openapi.json`).then((response) => response.json())
-  const statuses: string[] = []
-  for (const path of Object.keys(paths)) {
-    const { examples = {} } = paths[path].post?.requestBody.content['application/json'] ?? {}
-    for (const name of Object.keys(examples)) {
-      const { status } = await deliver(fetch, examples[name].value, { url: url + path })
-      statuses.push(`${status} ${path} ${name}`)
-    }
-  }
-  expect(statuses.length).toBeGreaterThan(30)
-  expect(statuses.filter((one) => !one.startsWith('200'))).toEqual([])
 })
 
 describeInBrowser('the page', (visit) => {
