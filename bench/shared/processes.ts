@@ -8,9 +8,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { pinned } from './machine.ts'
 import type { Order, Outcome } from './serve-orders.ts'
 
-const START_MS = 30_000
+/** So long that only a process that hangs exceeds it, on a busy machine, too. */
+const START_MS = 150_000
 /** Longer than a host may take to finish its events after SIGTERM. */
-const STOP_MS = 30_000
+const STOP_MS = 60_000
 const LINES_KEPT = 1_000
 
 export interface LaunchOptions {
@@ -64,7 +65,7 @@ export function launch(command: string, options: LaunchOptions = {}) {
     /**
      * Resolves with the first line that matches.
      *
-     * @throws if the process ends before, or after 30 seconds
+     * @throws if the process ends before, or after 150 seconds
      */
     line: (pattern: RegExp) =>
       new Promise<RegExpExecArray>((resolve, reject) => {
@@ -77,7 +78,7 @@ export function launch(command: string, options: LaunchOptions = {}) {
         exit.then((code) => reject(failure(`ended with ${code}`)))
         setTimeout(() => reject(failure('is not ready')), START_MS).unref()
       }),
-    /** Sends SIGTERM, after 30 seconds SIGKILL, and resolves with the exit code. */
+    /** Sends SIGTERM, after 60 seconds SIGKILL, and resolves with the exit code. */
     async stop() {
       child.kill('SIGTERM')
       const limit = setTimeout(() => child.kill('SIGKILL'), STOP_MS)

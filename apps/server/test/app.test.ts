@@ -142,7 +142,7 @@ describe('the readiness of the host', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const probe = vi.fn(() => new Promise<never>(() => {}))
     const readiness = start({ probe }).ask('/readyz')
-    await vi.waitUntil(() => probe.mock.calls.length > 0)
+    await expect.poll(() => probe.mock.calls.length).toBe(1)
     await vi.advanceTimersByTimeAsync(2_000)
     expect((await readiness).status).toBe(503)
   })

@@ -1,5 +1,5 @@
 import { createGate, type GateLimits } from '@org/core/http'
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 
 const shut = { code: 'provider_error', effect: 'none', retryable: true }
 
@@ -136,12 +136,12 @@ it('reads once a second for those that wait on their own, too', async () => {
   const waits: (() => void)[] = []
   const wait = () => new Promise<boolean>((resolve) => waits.push(() => resolve(true)))
   const all = [enter('dep_1', { wait }), enter('dep_2', { wait })]
-  await vi.waitUntil(() => waits.length === 2)
+  await expect.poll(() => waits.length).toBe(2)
   state.now = 500
   waits[0]?.()
-  await vi.waitUntil(() => waits.length === 3)
+  await expect.poll(() => waits.length).toBe(3)
   waits[1]?.()
-  await vi.waitUntil(() => waits.length === 4)
+  await expect.poll(() => waits.length).toBe(4)
   expect(state.probes).toBe(2)
   state.reads = true
   for (const end of waits) end()

@@ -53,7 +53,7 @@ export function describeInBrowser(
   describe.skipIf(!browserForTests)(name, () => {
     let browser: Browser | undefined
     beforeAll(async () => {
-      browser = await chromium.launch(browserForTests)
+      browser = await chromium.launch({ ...browserForTests, timeout: 150_000 })
     })
     afterAll(() => browser?.close())
     tests(async (path = '/', environment = {}) => {
@@ -70,7 +70,8 @@ export function describeInBrowser(
 /** Opens a tab; `complaints` has the errors of the page, and its requests to other machines. */
 export async function openTab(context: BrowserContext, url: string) {
   const tab = await context.newPage()
-  tab.setDefaultTimeout(20_000)
+  // Shorter than a test may take, so that its error names what is missing.
+  tab.setDefaultTimeout(150_000)
   const complaints: string[] = []
   tab.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
