@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { createServer } from 'node:tls'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { cert, key } from './expired-certificate.ts'
 import { calling, mail } from './hosted.ts'
 import { portOf } from './raw-server.ts'
@@ -69,7 +69,7 @@ it('the line of an event names a shortage of the host itself, and a metric count
     }
     const id = `evt_${before}`
     sender.write(await signedPost(calling('sendEmail', mail), id))
-    await vi.waitUntil(() => lineOf(id), { timeout: 60_000 })
+    await expect.poll(() => lineOf(id)).toBeDefined()
     return lineOf(id)
   }
   // On a busy machine, an old connection ends meanwhile, and the mail has its descriptor.
@@ -77,7 +77,7 @@ it('the line of an event names a shortage of the host itself, and a metric count
     ...{ function: 'sendEmail', code: 'overloaded', shortage: 'EMFILE' },
     reason: expect.stringMatching(/connect EMFILE (?!.*undefined)/),
   })
-  expect(sender.received()).toContain('"code":"overloaded"')
+  await expect.poll(sender.received).toContain('"code":"overloaded"')
   for (const socket of idle) socket.destroy()
   const authorization = `Bearer ${around.variables.OPERATOR_TOKEN}`
   const scrape = async () => (await fetch(`${await host.url}/metrics`, { headers: { authorization } })).text()
