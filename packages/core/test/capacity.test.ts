@@ -13,9 +13,12 @@ import { calling, clock, createHost, deployment, type ProviderCall, post, readPr
 const MEBIBYTE = 1024 * 1024
 const overloaded = { status: 503, body: { code: 'overloaded', retryable: true } }
 const health = { name: 'HEALTH_CHECK' }
-const of = (id: string, owner?: string) => ({ ...health, deployment: { id, owner, inputs: {} } })
+const healthOf = (id: string, owner?: string) => ({ ...health, deployment: { id, owner, inputs: {} } })
 /** An event with a long field that nobody reads. */
-const heavy = (id: string, mebibytes: number) => ({ ...of(id), padding: 'x'.repeat(mebibytes * MEBIBYTE) })
+const heavy = (id: string, mebibytes: number) => ({
+  ...healthOf(id),
+  padding: 'x'.repeat(mebibytes * MEBIBYTE),
+})
 
 /** A host with a limit of events, whose provider and servers hold every event until `finish`. */
 function createBusyHost(most: number, options: Parameters<typeof createHost>[0] = {}) {
@@ -41,8 +44,8 @@ function createBusyHost(most: number, options: Parameters<typeof createHost>[0] 
 
 describe('the limit of events under way', () => {
   it.each([
-    ['one deployment', of('dep_1'), of('dep_1'), 'of deployment dep_1'],
-    ['all deployments of one customer', of('dep_1', 'ada'), of('dep_3', 'ada'), 'of owner ada'],
+    ['one deployment', healthOf('dep_1'), healthOf('dep_1'), 'of deployment dep_1'],
+    ['all deployments of one customer', healthOf('dep_1', 'ada'), healthOf('dep_3', 'ada'), 'of owner ada'],
     ['a route without a deployment', calling('count'), health, 'of /greeter without a deployment'],
   ])(
     'leaves %s a quarter and the rest to others, and answers a challenge at any number',
@@ -54,9 +57,9 @@ describe('the limit of events under way', () => {
       expect(refused).toMatchObject({ status: 503, body: { ...overloaded.body, detail } })
       expect(refused.headers.get('retry-after')).toBe('1')
       // Also to a deployment that has the name of the owner.
-      const others = [of('ada'), of('dep_3', 'bob')]
-      await host.hold(...others, ...others, of('dep_4'), of('dep_5'))
-      expect(await host.send(of('dep_6'))).toMatchObject(overloaded)
+      const others = [healthOf('ada'), healthOf('dep_3', 'bob')]
+      await host.hold(...others, ...others, healthOf('dep_4'), healthOf('dep_5'))
+      expect(await host.send(healthOf('dep_6'))).toMatchObject(overloaded)
       const challenge = { name: 'WEBHOOK_CHALLENGE', challenge: 'c', deployment }
       expect(await host.send(challenge)).toMatchObject({ status: 200, body: { challenge: 'c' } })
       expect(await host.send({ name: 'WEBHOOK_CHALLENGE' })).toMatchObject({ body: { status: 'ok' } })
@@ -71,16 +74,16 @@ describe('the limit of events under way', () => {
     }
     const host = createBusyHost(64, { provider })
     // Two events for one server, four for one owner, and sixteen for all.
-    await host.hold(of('s1', 'ada'), of('s1', 'ada'), of('s2', 'ada'))
-    expect(await host.send(of('s1', 'bob'))).toMatchObject(overloaded)
-    await host.hold(of('s3', 'ada'))
-    expect(await host.send(of('s4', 'ada'))).toMatchObject(overloaded)
+    await host.hold(healthOf('s1', 'ada'), healthOf('s1', 'ada'), healthOf('s2', 'ada'))
+    expect(await host.send(healthOf('s1', 'bob'))).toMatchObject(overloaded)
+    await host.hold(healthOf('s3', 'ada'))
+    expect(await host.send(healthOf('s4', 'ada'))).toMatchObject(overloaded)
     for (const owner of ['bob', 'cid', 'dan'])
-      await host.hold(...[1, 2, 3, 4].map((at) => of(`${owner}${at}`, owner)))
-    expect(await host.send(of('s4', 'eve'))).toMatchObject(overloaded)
+      await host.hold(...[1, 2, 3, 4].map((at) => healthOf(`${owner}${at}`, owner)))
+    expect(await host.send(healthOf('s4', 'eve'))).toMatchObject(overloaded)
     expect(await host.send(calling('count'))).toMatchObject({ status: 200 })
     await host.finish()
-    expect(await host.send(of('s1', 'ada'))).toMatchObject({ status: 200 })
+    expect(await host.send(healthOf('s1', 'ada'))).toMatchObject({ status: 200 })
   })
 })
 
@@ -96,11 +99,11 @@ describe('the memory for events under way', () => {
     expect(await host.send(heavy('f', 2))).toMatchObject({ status: 200 })
   })
 
-  it('leaves one deployment half, of which each value of a list takes more than its bytes', async () => {
+  it('leaves one deployment half, and counts each value of a list for more than its bytes', async () => {
     const host = createBusyHost(32)
     await host.hold(heavy('a', 9))
     expect(await host.send(heavy('a', 1))).toMatchObject(overloaded)
-    const list = { ...of('b'), padding: Array(50_000).fill(0) }
+    const list = { ...healthOf('b'), padding: Array(50_000).fill(0) }
     await host.hold(heavy('a', 1 / 64), list)
     expect(await host.send(list)).toMatchObject(overloaded)
     await host.finish()

@@ -93,19 +93,19 @@ describe('the callbacks of an event', () => {
     expect(platform.calls.at(-1)?.idempotencyKey).toMatch(/^evt_2:status-stopped\./)
   })
 
-  it.each(['done', 'failed'])(
+  it.each(['succeeds', 'fails'])(
     'tell what the event did with its status, or in the log if it %s',
     async (fate) => {
       const host = createHost({
         async provider(_, { log }) {
           log.done('The greeter was made.')
-          if (fate === 'failed') throw away
+          if (fate === 'fails') throw away
         },
       })
       await deliver(host.handle, created)
       const failure = ['The greeter was made.', 'DEPLOYMENT_CREATED: It is away.']
-      expect(logs(host)).toEqual(fate === 'failed' ? failure : [expect.stringContaining('Connected')])
-      const message = fate === 'failed' ? undefined : 'The greeter was made.'
+      expect(logs(host)).toEqual(fate === 'fails' ? failure : [expect.stringContaining('Connected')])
+      const message = fate === 'fails' ? undefined : 'The greeter was made.'
       expect(host.record()?.statusHistory.at(-1)?.message).toBe(message)
     },
   )
@@ -134,7 +134,7 @@ describe('the callbacks of an event', () => {
     ['status', created],
     ['log', created],
     ['metrics', measure],
-  ])('leave a warning in the log of the host if the %s is lost', async (what, event) => {
+  ])('leave a warning in the log of the host if the %s got lost', async (what, event) => {
     const host = createHost()
     host.platform.faults.add({ path: new RegExp(`${what}s?$`), status: 503, times: 10 })
     expect((await deliver(host.handle, event)).status).toBe(200)
