@@ -42,57 +42,58 @@ export interface Faults {
 /** The failures of the store after which a claim is refused. */
 export const OUTAGE = 3
 
-const inputs: fc.Arbitrary<Inputs> = fc.record({
+const { constant, constantFrom, integer, nat, record } = fc
+const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined })
+
+const inputs: fc.Arbitrary<Inputs> = record({
   name: often('Shop', 'Store', 'Stall', ''),
   token: often('A', 'B'),
 })
-const at = weighted<number | undefined>([1, fc.constant(undefined)], [2, fc.constantFrom(-2, -1, 1, 2)])
+const at = weighted<number | undefined>([1, constant(undefined)], [2, constantFrom(-2, -1, 1, 2)])
 const outputs = often(undefined, 'own', 'foreign')
-const changed = fc.option(inputs, { nil: undefined })
 
 export const anyEvent = weighted<LifeEvent>(
-  [8, fc.record({ name: fc.constant('DEPLOYMENT_CREATED'), inputs, at, outputs })],
-  [3, fc.record({ name: fc.constant('DEPLOYMENT_DELETED'), inputs: changed, at, outputs })],
-  [2, fc.record({ name: fc.constant('HEALTH_CHECK') })],
-  [2, fc.record({ name: fc.constant('FUNCTION_CALL') })],
-  [1, fc.record({ name: fc.constantFrom('METRIC_UPDATE', 'DOWNLOAD_STARTED') })],
+  [8, record({ name: constant('DEPLOYMENT_CREATED'), inputs, at, outputs })],
+  [3, record({ name: constant('DEPLOYMENT_DELETED'), inputs: maybe(inputs), at, outputs })],
+  [2, record({ name: constant('HEALTH_CHECK') })],
+  [2, record({ name: constant('FUNCTION_CALL') })],
+  [1, record({ name: constantFrom('METRIC_UPDATE', 'DOWNLOAD_STARTED') })],
 )
 
-const fault = fc.constantFrom('unanswered', 'lost')
-const callbacks = fc.constantFrom('all', 'read', 'status', 'outputs')
-
-const when = fc.constantFrom('before', 'after')
-const store = fc.record({ write: fc.integer({ min: 1, max: 5 }), times: fc.constant(1), fault })
-const outage = fc.record({ write: fc.constant(1), times: fc.constant(OUTAGE), fault })
+const fault = constantFrom('unanswered', 'lost')
+const callbacks = constantFrom('all', 'read', 'status', 'outputs')
+const when = constantFrom('before', 'after')
+const store = record({ write: integer({ min: 1, max: 5 }), times: constant(1), fault })
+const outage = record({ write: constant(1), times: constant(OUTAGE), fault })
 
 /** All faults. */
 export const anyFaults = weighted<Faults>(
-  [5, fc.constant({})],
-  [2, fc.record({ platform: fc.constant('away'), callbacks })],
-  [1, fc.record({ platform: fc.constant('gone') })],
-  [1, fc.record({ create: fault })],
-  [1, fc.record({ act: fc.constantFrom('unanswered', 'unreached') })],
-  [1, fc.record({ store: outage })],
-  [1, fc.record({ isSlow: fc.constant(true), store })],
-  [3, fc.record({ halt: fc.record({ at: fc.nat({ max: 16 }), when }) })],
-  [2, fc.record({ store, halt: fc.record({ at: fc.constant('repeated write'), when }) })],
-  [1, fc.record({ isSlow: fc.constant(true), halt: fc.record({ at: fc.constant('renewal'), when }) })],
+  [5, constant({})],
+  [2, record({ platform: constant('away'), callbacks })],
+  [1, record({ platform: constant('gone') })],
+  [1, record({ create: fault })],
+  [1, record({ act: constantFrom('unanswered', 'unreached') })],
+  [1, record({ store: outage })],
+  [1, record({ isSlow: constant(true), store })],
+  [3, record({ halt: record({ at: nat(16), when }) })],
+  [2, record({ store, halt: record({ at: constant('repeated write'), when }) })],
+  [1, record({ isSlow: constant(true), halt: record({ at: constant('renewal'), when }) })],
 )
 
 /** The faults of a call whose outcome is known in the end, if its host does not halt. Shorter than a lease. */
-export const callFaults = fc.record({
-  act: fc.constantFrom(undefined, 'unreached' as const),
-  store: fc.record({
-    write: fc.integer({ min: 1, max: 8 }),
-    times: fc.integer({ min: 1, max: 4 }),
-    fault: fc.constantFrom('unanswered', 'lost', 'late', 'slow'),
+export const callFaults = record({
+  act: constantFrom(undefined, 'unreached' as const),
+  store: record({
+    write: integer({ min: 1, max: 8 }),
+    times: integer({ min: 1, max: 4 }),
+    fault: constantFrom('unanswered', 'lost', 'late', 'slow'),
   }),
-  halt: fc.option(fc.record({ at: fc.nat({ max: 10 }), when }), { nil: undefined }),
+  halt: maybe(record({ at: nat(10), when })),
 })
 
 /** The first value three times out of four. */
 export function often<const Value>(first: Value, ...others: Value[]): fc.Arbitrary<Value> {
-  return weighted([3, fc.constant(first)], [1, fc.constantFrom(...others)])
+  return weighted([3, constant(first)], [1, constantFrom(...others)])
 }
 
 export function weighted<Value>(...choices: [weight: number, arbitrary: fc.Arbitrary<Value>][]) {

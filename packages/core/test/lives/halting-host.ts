@@ -44,11 +44,7 @@ export function createHaltingHost(
     }
   }
 
-  function write<Result>(
-    name: string,
-    ask: () => Promise<Result>,
-    isDone = (result: Result) => result === true,
-  ) {
+  function write<Result>(name: string, ask: () => Promise<Result>) {
     const { write: first = 0, times = 0, fault } = outage ?? {}
     writes += 1
     const failures = fault ? writes - first : -1
@@ -64,7 +60,8 @@ export function createHaltingHost(
         throw new Error('The store did not answer.')
       }
       const result = await ask()
-      if (isDone(result) && name !== unanswered) taken.push(name)
+      const isDone = result === true || Object(result).state === 'claimed'
+      if (isDone && name !== unanswered) taken.push(name)
       unanswered = isHit && fault !== 'slow' ? name : undefined
       if (unanswered) throw new Error('The answer was lost.')
       return result
@@ -74,12 +71,7 @@ export function createHaltingHost(
 
   const store: DeliveryStore = {
     ...inner,
-    claim: (request) =>
-      write(
-        'claim',
-        () => inner.claim(request),
-        ({ state }) => state === 'claimed',
-      ),
+    claim: (request) => write('claim', () => inner.claim(request)),
     renew: (...given) => write('renewal', () => inner.renew(...given)),
     advance(lease, steps) {
       const [[name, value] = ['']] = Object.entries(steps)

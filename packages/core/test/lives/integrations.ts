@@ -1,4 +1,4 @@
-/** Two small integrations, with their provider: one owns an application there, the other one only connects. */
+/** A small integration with two routes, and its provider: `owning` owns an application there, `connected` only connects. */
 import { randomUUID } from 'node:crypto'
 import {
   checkHealth,
@@ -13,8 +13,8 @@ import {
 } from '@org/core'
 import { ConnectionCut } from '@org/core/testing'
 import * as z from 'zod'
+import { greeter } from '../fixtures.ts'
 
-/** An integration that owns an application at its provider, or that only connects to it. */
 export type Route = 'owning' | 'connected'
 
 const inputs = z.object({
@@ -27,42 +27,32 @@ const outputs = z.object({
   token: secret(z.string()),
 })
 const result = z.record(z.string(), z.string())
-const events = [
-  'DEPLOYMENT_CREATED',
-  'DEPLOYMENT_DELETED',
-  'HEALTH_CHECK',
-  'METRIC_UPDATE',
-  'FUNCTION_CALL',
-] as const
 
-/** @returns a function that makes the webhook handler of the integration */
-export function createIntegration(route: Route) {
-  const isOwning = route === 'owning'
-  const definition = defineIntegration({
-    name: route,
-    title: route,
-    description: 'Is driven by a model.',
-    events: isOwning ? [...events, 'DOWNLOAD_STARTED'] : events,
-    inputs,
-    outputs,
-    functions: {
-      act: {
-        description: 'Creates a user, or sends a mail.',
-        effectful: true,
-        arguments: functionArguments({ to: z.string() }),
-        result,
-      },
-      actOnAll: {
-        description: 'Sends several mails, each by a call of its own.',
-        effectful: true,
-        resumable: true,
-        arguments: functionArguments({ to: z.array(z.string()) }),
-        result,
-      },
+const definition = defineIntegration({
+  ...greeter,
+  inputs,
+  outputs,
+  functions: {
+    act: {
+      description: 'Creates a user, or sends a mail.',
+      effectful: true,
+      arguments: functionArguments({ to: z.string() }),
+      result,
     },
-    metrics: { used: { description: 'Calls.' } },
-    downloads: isOwning ? ['.env.local'] : [],
-  })
+    actOnAll: {
+      description: 'Sends several mails, each by a call of its own.',
+      effectful: true,
+      resumable: true,
+      arguments: functionArguments({ to: z.array(z.string()) }),
+      result,
+    },
+  },
+})
+
+/** Makes the webhook handler of a route. */
+export function createHandler(route: Route, dependencies: HandlerDependencies) {
+  const isOwning = route === 'owning'
+  const integration = { ...definition, name: route }
 
   async function call(method: string, id: string, body: object, { fetch }: HandlerContext): Promise<void> {
     const init = { method, ...(method !== 'GET' && { body: JSON.stringify(body) }) }
@@ -74,17 +64,12 @@ export function createIntegration(route: Route) {
     if (!response.ok) throw new IntegrationError('credentials_rejected', `It answered ${response.status}.`)
   }
 
-  /** The outputs of the deployment, or else the inputs of one that only connects. */
-  async function find({ deployment }: HandlerContext) {
-    const published = await deployment?.outputs(outputs)
-    const found = published ?? (isOwning ? undefined : await deployment?.inputs(inputs))
-    if (!found) throw new IntegrationError('missing_credentials', 'It was not created yet.')
-    return { applicationId: published?.applicationId, token: found.token }
-  }
-
+  /** Calls the provider by the outputs of the deployment, or else by the inputs of one that only connects. */
   async function use(method: string, body: object, context: HandlerContext): Promise<void> {
-    const { applicationId, token } = await find(context)
-    await call(method, applicationId ?? token, body, context)
+    const published = await context.deployment?.outputs(outputs)
+    const found = published ?? (isOwning ? undefined : await context.deployment?.inputs(inputs))
+    if (!found) throw new IntegrationError('missing_credentials', 'It was not created yet.')
+    await call(method, published?.applicationId ?? found.token, body, context)
   }
 
   /** Sends what no earlier attempt sent. What is known of a call counts, whether the store has it yet or not. */
@@ -106,10 +91,8 @@ export function createIntegration(route: Route) {
   /** @returns the id of the application, if the deployment has one or `next` is given */
   async function identify({ event, progress }: HandlerContext, next?: string): Promise<string | undefined> {
     if (!progress) throw new TypeError('There is no claim.')
-    const { applicationId: carried } = z
-      .looseObject({ applicationId: z.string().optional() })
-      .parse(event.deployment?.outputs ?? {})
-    if (carried && (await progress.isReserved(carried)))
+    const carried = event.deployment?.outputs?.applicationId
+    if (typeof carried === 'string' && (await progress.isReserved(carried)))
       throw new IntegrationError('invalid_event', 'It belongs to another deployment.', { status: 422 })
     const known = z.string().nullish().parse(progress.read('id')) ?? undefined
     if (known || !next) return known
@@ -123,7 +106,7 @@ export function createIntegration(route: Route) {
     if (id) await call('DELETE', id, {}, context)
   }
 
-  const handlers: Handlers<typeof definition> = {
+  const handlers: Handlers<typeof integration> = {
     async created({ name, token }, context) {
       // The provider takes an id that the host has chosen, so a create can be repeated.
       const applicationId = isOwning ? await identify(context, randomUUID()) : undefined
@@ -139,10 +122,11 @@ export function createIntegration(route: Route) {
     health: async (context) => [await checkHealth('provider', () => use('GET', {}, context))],
     async metrics(context) {
       await use('GET', {}, context)
-      return { used: 1 }
+      return { greetings_sent: 1 }
     },
     async download(path, context) {
-      return [{ path, contentType: 'text/plain', content: (await find(context)).token }]
+      await use('GET', {}, context)
+      return [{ path, contentType: 'text/plain', content: '' }]
     },
     functions: {
       async act(body, context) {
@@ -156,11 +140,7 @@ export function createIntegration(route: Route) {
       },
     },
   }
-  const { download: _, ...others } = handlers
-  return (dependencies: HandlerDependencies) =>
-    isOwning
-      ? createWebhookHandler(definition, handlers, dependencies)
-      : createWebhookHandler({ ...definition, events }, others, dependencies)
+  return createWebhookHandler(integration, handlers, dependencies)
 }
 
 /** The provider of both, which does not know the token B of a connection. */

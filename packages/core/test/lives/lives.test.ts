@@ -9,8 +9,8 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { inFakeTime } from '../fixtures.ts'
 import { anyEvent, anyFaults, callFaults, type Faults, type LifeEvent, often, weighted } from './events.ts'
 import { createHaltingHost, LEASE_MS } from './halting-host.ts'
-import { createIntegration, createProvider, type Route } from './integrations.ts'
-import { type Answer, type CarryingEvent, Connected, type Deployment, Owning } from './model.ts'
+import { createHandler, createProvider, type Route } from './integrations.ts'
+import { type Answer, type CarryingEvent, Deployment, OwningDeployment } from './model.ts'
 
 interface Delivery {
   id: string
@@ -18,12 +18,19 @@ interface Delivery {
   body: Record<string, unknown>
 }
 
+type World = ReturnType<typeof createWorld>
 type Subject = ReturnType<typeof createSubject>
 
 /** An event of a life, as it is delivered. */
 interface LifeDelivery extends Delivery {
   subject: Subject
   event: CarryingEvent
+}
+
+/** A host that halted in the middle of an event, with the steps that it took. */
+interface Halted {
+  taken: string[]
+  wake(): Promise<{ taken: string[]; status: number; body: unknown }>
 }
 
 type Step =
@@ -43,19 +50,17 @@ afterEach(() => void vi.useRealTimers())
 // Without the timers of a halted host.
 const outlastLease = () => void vi.setSystemTime(Date.now() + LEASE_MS)
 
-const integrations = { owning: createIntegration('owning'), connected: createIntegration('connected') }
-
 /** Each delivery has a host of its own, and all have one store. */
 function createWorld() {
   const platform = createPlatformEmulator()
   const provider = createProvider()
   const store = memoryStore()
 
-  /** @returns the response, or the steps of a host that halted in the middle of the event, which `wake` lets go on */
+  /** @returns the response, or the host if it halted */
   async function send({ id, route, body }: Delivery, faults: Faults) {
     const host = createHaltingHost(faults, store)
     const later: Promise<unknown>[] = []
-    const handle = integrations[route]({
+    const handle = createHandler(route, {
       platform: connectPlatform(host.platform(platform.fetch)),
       verify: 'none',
       store: host.store,
@@ -67,22 +72,19 @@ function createWorld() {
     const response = deliver(handle, body, { id }).finally(() => Promise.allSettled(later))
     const sent = await inFakeTime(() => Promise.race([response, host.halted]))
     if (sent) return sent
-    const taken = host.taken.splice(0)
-    const wake = async () => {
+    const wake: Halted['wake'] = async () => {
       host.wake()
-      return { ...(await inFakeTime(() => response)), taken: host.taken }
+      const { status, body } = await inFakeTime(() => response)
+      return { taken: host.taken, status, body }
     }
-    return { taken, wake }
+    return { taken: host.taken.splice(0), wake }
   }
 
   return { platform, provider, send }
 }
 
-type World = ReturnType<typeof createWorld>
-type Halted = Extract<Awaited<ReturnType<World['send']>>, { taken: string[] }>
-
 function createSubject(id: string, route: Route, { platform }: World) {
-  const model: Deployment = route === 'owning' ? new Owning() : new Connected()
+  const model = route === 'owning' ? new OwningDeployment() : new Deployment()
   return { id, model, row: platform.addDeployment({ id }) }
 }
 
@@ -107,11 +109,11 @@ async function live(route: Route, steps: Step[], answers: Set<Answer>): Promise<
     const subject = subjects[step.of]
     if (step.event !== 'application deleted by hand')
       return expectDelivery(compose(subject, step.event), step.faults)
-    const { model } = subject
-    if (!model.application?.id) return
-    model.application.alive = false
-    model.effects = 0
-    provider.applications.delete(model.application.id)
+    const { application } = subject.model
+    if (!application?.id) return
+    application.alive = false
+    subject.model.effects = 0
+    provider.applications.delete(application.id)
   }
 
   /** Makes the delivery of an event, as the platform sends it. */

@@ -30,7 +30,8 @@ interface Circumstances {
 const retryable = new Set<Answer>(['platform_unavailable', 'provider_timeout'])
 const isLiving = (status: Status | undefined) => status === 'running' || status === 'unhealthy'
 
-export abstract class Deployment {
+/** A deployment that connects to a provider, which does not know the token B, and owns nothing there. */
+export class Deployment {
   /** On the platform. */
   shown: Status = 'deploying'
   inputs: Inputs | undefined
@@ -60,14 +61,27 @@ export abstract class Deployment {
   /** Is recorded with the answer. */
   next: Partial<Deployment> = {}
 
-  abstract provide(event: CarryingEvent): Resource | Answer
-  abstract remove(event: CarryingEvent): Answer | undefined
+  provide({ inputs }: CarryingEvent): Resource | Answer {
+    if (!inputs?.name) return 'invalid_inputs'
+    if (inputs.token === 'B') return 'credentials_rejected'
+    return { ...inputs, owner: this, alive: true, id: `${inputs.name} ${inputs.token}` }
+  }
+
+  remove(_: CarryingEvent): Answer | undefined {
+    return undefined
+  }
+
   discard() {}
 
-  use({ name }: LifeEvent): Resource | Answer {
+  /** Without outputs, it is used by its inputs. */
+  find(): Resource | Answer {
+    const inputs: Inputs = this.inputs ?? { name: 'shared', token: 'A' }
+    return this.outputs ?? this.provide({ name: 'FUNCTION_CALL', inputs })
+  }
+
+  use(): Resource | Answer {
     if (this.fails('read')) return 'platform_unavailable'
-    if (this.faults.platform === 'gone' || !this.outputs) return 'missing_credentials'
-    return this.outputs.alive || name === 'DOWNLOAD_STARTED' ? this.outputs : 'credentials_rejected'
+    return this.faults.platform === 'gone' ? 'missing_credentials' : this.find()
   }
 
   deliver(id: string, event: CarryingEvent, { faults, now, taken }: Circumstances): Answer {
@@ -103,7 +117,7 @@ export abstract class Deployment {
   }
 
   handle(event: CarryingEvent): Answer {
-    if (event.name === 'HEALTH_CHECK') return this.check(event)
+    if (event.name === 'HEALTH_CHECK') return this.check()
     if (!event.name.startsWith('DEPLOYMENT')) return this.call(event)
     // An older event never wins.
     if (event.at !== undefined && event.at < this.last) return 'ignored'
@@ -145,8 +159,8 @@ export abstract class Deployment {
     return refusal
   }
 
-  check(event: LifeEvent): Answer {
-    const used = this.use(event)
+  check(): Answer {
+    const used = this.use()
     // Nobody knows what to probe.
     if (used === 'platform_unavailable') return used
     const found = typeof used === 'string' ? 'unhealthy' : 'running'
@@ -161,7 +175,7 @@ export abstract class Deployment {
 
   call(event: LifeEvent): Answer {
     if (this.deleted || (this.shown === 'stopped' && !this.isUnread())) return 'deployment_deleted'
-    const used = this.use(event)
+    const used = this.use()
     const isCall = event.name === 'FUNCTION_CALL'
     const leaves = typeof used !== 'string' || used === 'credentials_rejected'
     if (isCall && leaves && this.faults.act === 'unreached') return 'provider_timeout'
@@ -197,34 +211,9 @@ function removeFirst(steps: string[], step: string): boolean {
   return index !== -1
 }
 
-/** A deployment that connects to a provider, which does not know the token B, and owns nothing there. */
-export class Connected extends Deployment {
-  provide({ inputs }: LifeEvent) {
-    if (!inputs?.name) return 'invalid_inputs'
-    const id = `${inputs.name} ${inputs.token}`
-    return inputs.token === 'B' ? 'credentials_rejected' : { ...inputs, owner: this, alive: true, id }
-  }
-
-  remove() {
-    return undefined
-  }
-
-  /** Without outputs, it is used by its inputs. */
-  override use(event: LifeEvent) {
-    if (this.fails('read')) return 'platform_unavailable'
-    if (this.faults.platform === 'gone') return 'missing_credentials'
-    const inputs: Inputs = this.inputs ?? { name: 'shared', token: 'A' }
-    return this.outputs ?? this.provide({ ...event, inputs })
-  }
-
-  override call(event: LifeEvent) {
-    return event.name === 'DOWNLOAD_STARTED' ? 'ignored' : super.call(event)
-  }
-}
-
 /** A deployment that owns an application, whose id the host chooses: so a create can be repeated. */
-export class Owning extends Deployment {
-  provide({ inputs, carried }: CarryingEvent): Resource | Answer {
+export class OwningDeployment extends Deployment {
+  override provide({ inputs, carried }: CarryingEvent): Resource | Answer {
     if (!inputs?.name) return 'invalid_inputs'
     if (carried && carried.owner !== this) return 'invalid_event'
     if (!this.application && this.takes('id')) this.application = { ...inputs, owner: this, alive: false }
@@ -235,7 +224,7 @@ export class Owning extends Deployment {
     return this.faults.create ? 'provider_timeout' : (this.application ?? 'provider_timeout')
   }
 
-  remove({ carried }: CarryingEvent) {
+  override remove({ carried }: CarryingEvent) {
     if (carried && carried.owner !== this) return 'invalid_event'
     if (this.application && this.faults.create !== 'lost' && this.takes('remove')) {
       this.application.alive = false
@@ -244,6 +233,11 @@ export class Owning extends Deployment {
     if (this.application && this.faults.create) return 'provider_timeout'
     this.next = { application: undefined }
     return undefined
+  }
+
+  override find() {
+    if (!this.outputs) return 'missing_credentials'
+    return this.outputs.alive ? this.outputs : 'credentials_rejected'
   }
 
   override discard() {
