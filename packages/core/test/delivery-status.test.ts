@@ -2,45 +2,44 @@
 import { memoryStore } from '@org/core'
 import { type Json, readDeliveryStatus } from '@org/core/hosting'
 import { deliver } from '@org/core/testing'
-import { expect, it } from 'vitest'
-import { clock, created, createHost, greeter, token } from './fixtures.ts'
+import { beforeEach, expect, it } from 'vitest'
+import { created, createHost, greeter, token } from './fixtures.ts'
 
-const id = 'evt_1'
+const deliveryId = 'evt_1'
 const leaseMs = 60_000
+let time: number
+const now = () => time
+let store: ReturnType<typeof memoryStore>
+beforeEach(() => {
+  time = Date.UTC(2026, 10, 20, 9)
+  store = memoryStore({ now })
+})
 
-/** A store with a clock, and the status of the delivery `evt_1`. */
-function createFixture() {
-  const { now, pass } = clock(Date.UTC(2026, 10, 20, 9))
-  const store = memoryStore({ now })
-  return {
-    ...{ now, pass, store },
-    async claim(subject: string, steps: Record<string, Json>, deliveryId = id) {
-      const result = await store.claim({ subject, delivery: { id: deliveryId, digest: 'd' }, leaseMs })
-      if (result.state !== 'claimed') throw new Error(result.state)
-      await store.advance(result.lease, steps)
-      return result.lease
-    },
-    status: (deploymentId?: string) =>
-      readDeliveryStatus({ store, integrations: [greeter], deliveryId: id, deploymentId, now }),
-  }
+async function claim(subject: string, steps: Record<string, Json>, id = deliveryId) {
+  const result = await store.claim({ subject, delivery: { id, digest: 'd' }, leaseMs })
+  if (result.state !== 'claimed') throw new Error(result.state)
+  await store.advance(result.lease, steps)
+  return result.lease
 }
 
-it.each<[string, number, Record<string, Json>, boolean]>([
-  ['in_progress', leaseMs - 1, {}, false],
-  ['abandoned', leaseMs, {}, false],
-  ['released', 0, {}, true],
-  ['outcome_unknown', leaseMs, { '@intent': true }, false],
+const status = (deploymentId?: string) =>
+  readDeliveryStatus({ store, integrations: [greeter], deliveryId, deploymentId, now })
+
+it.each([
+  ['in_progress', leaseMs - 1, {}],
+  ['abandoned', leaseMs, {}],
+  ['released', 0, {}],
+  ['outcome_unknown', leaseMs, { '@intent': true }],
 ])('a call is %s after %i ms; no encrypted value and no mail address is shown', async (...row) => {
-  const [state, afterMs, intent, isReleased] = row
-  const { claim, pass, status, store } = createFixture()
+  const [state, afterMs, intent] = row
   expect(await status()).toEqual([])
-  const given = {
+  const lease = await claim(`greeter/delivery/${deliveryId}`, {
     ...{ 'call 0': 'encrypted:AAAA', 'call 1': 'begun', 'call 2': null, list: ['a@example.com'] },
     ...{ 'to ada@example.com': 'for bob@example.com', count: 3 },
-  }
-  const lease = await claim(`greeter/delivery/${id}`, { ...given, ...intent })
-  if (isReleased) await store.release(lease)
-  pass(afterMs)
+    ...intent,
+  })
+  if (state === 'released') await store.release(lease)
+  time += afterMs
   const times = { claimedAt: '2026-11-20T09:00:00.000Z', keptUntil: '2026-11-27T09:00:00.000Z' }
   const leaseEndsAt = state === 'in_progress' ? '2026-11-20T09:01:00.000Z' : undefined
   const steps = [
@@ -56,8 +55,7 @@ it.each<[string, number, Record<string, Json>, boolean]>([
 })
 
 it('a deployment event has the public outputs among its steps, and its response, also while another delivery works on it', async () => {
-  const { claim, now, store, status } = createFixture()
-  await deliver(createHost({ store, now }).handle, created, { id })
+  await deliver(createHost({ store, now }).handle, created, { id: deliveryId })
   await claim('greeter/deployment/dep_1', { account: { token, region: 'eu', owner: 'Ada' } }, 'evt_2')
   const response = { status: 200, at: '2026-11-20T09:00:00.000Z' }
   const steps = [{ name: 'account', state: 'recorded', value: { region: 'eu' } }]

@@ -6,23 +6,31 @@ describe('a redactor', () => {
   const secret = 'sk/Test +Ab&12?é<'
   const bytes = [...Buffer.from(secret)].map((byte) => byte.toString(16).padStart(2, '0'))
   const units = secret.split('').map((unit) => unit.charCodeAt(0).toString(16).padStart(4, '0'))
-
+  const escaped = encodeURIComponent(secret)
+  const strange = 'strange%41\\u0042&amp;\\n'
+  const long = Array.from({ length: 1_000 }, (_, at) => at.toString(36)).join('-')
+  const huge = 'long'.repeat(1_000_000)
   it.each([
-    ['in upper case', secret.toUpperCase()],
-    ['in lower case', secret.toLowerCase()],
-    ['in a URL', encodeURIComponent(secret)],
-    ['in a form', String(new URLSearchParams({ '': secret })).slice(1)],
-    [
-      'with percent escapes in lower case',
-      encodeURIComponent(secret).replaceAll(/%../g, (e) => e.toLowerCase()),
-    ],
-    ['with a percent escape for each byte', `%${bytes.join('%')}`],
-    ['with a JSON escape for each unit', `\\u${units.join('\\u')}`],
-    ['with escaped slashes', secret.replaceAll('/', '\\/')],
-    ['in hexadecimal', bytes.join('').toUpperCase()],
-  ])('removes a secret %s', (_, spelling) => {
-    const redactor = createRedactor([secret])
-    expect(redactor.text(`before ${spelling} after\n%41 &amp;`)).toBe('before [redacted] after\n%41 &amp;')
+    ['in upper case', secret, secret.toUpperCase()],
+    ['in lower case', secret, secret.toLowerCase()],
+    ['in a URL', secret, escaped],
+    ['in a form', secret, String(new URLSearchParams({ '': secret })).slice(1)],
+    ['with percent escapes in lower case', secret, escaped.replaceAll(/%../g, (e) => e.toLowerCase())],
+    ['with a percent escape for each byte', secret, `%${bytes.join('%')}`],
+    ['with a JSON escape for each unit', secret, `\\u${units.join('\\u')}`],
+    ['with escaped slashes', secret, secret.replaceAll('/', '\\/')],
+    ['in hexadecimal', secret, bytes.join('').toUpperCase()],
+    ['with white space around it', '  the-secret\n', 'the-secret'],
+    ['with the form of a pattern', '.*.*.*', '.*.*.*'],
+    ['with half a character in it', 'secret-\ud800', 'secret-\ud800'],
+    ['with the look of an escape', strange, strange],
+    ['with the look of an escape, in JSON', strange, JSON.stringify(strange).slice(1, -1)],
+    ['of many characters by the first 200', long, long.slice(0, 200)],
+    ['of a thousand characters', long, long.slice(0, 1_000)],
+    ['of four million characters', huge, huge],
+  ])('removes a secret %s', (_, secret, spelling) => {
+    const text = createRedactor([secret]).text(`before ${spelling} after\n%41 &amp; $& `)
+    expect(text).toBe('before [redacted] after\n%41 &amp; $& ')
   })
 
   it('leaves what its reader has sent, and removes what others say', () => {
@@ -54,21 +62,6 @@ describe('a redactor', () => {
         expect(clean.length).toBeLessThanOrEqual(encoded.length + '[redacted]'.length - (secret.length - 2))
       }),
     )
-  })
-
-  const long = Array.from({ length: 1_000 }, (_, at) => at.toString(36)).join('-')
-  const strange = 'strange%41\\u0042&amp;\\n'
-  it.each([
-    ['white space around it', '  the-secret\n', 'the-secret'],
-    ['the form of a pattern', '.*.*.*', '.*.*.*'],
-    ['half a character in it', 'secret-\ud800', 'secret-\ud800'],
-    ['the look of an escape', strange, strange],
-    ['the look of an escape, in JSON', strange, JSON.stringify(strange).slice(1, -1)],
-    ['200 characters of many', long, long.slice(0, 200)],
-    ['a thousand characters', long, long.slice(0, 1_000)],
-    ['four million characters', 'long'.repeat(1_000_000), 'long'.repeat(1_000_000)],
-  ])('removes a secret with %s', (_, secret, spelling) => {
-    expect(createRedactor([secret]).text(`(${spelling}) $& `)).toBe('([redacted]) $& ')
   })
 
   it('takes linear time for a secret and a text that repeat one letter', () => {
