@@ -5,9 +5,9 @@
 import type { Json } from '../contract/handler-context.ts'
 import { causeOf, IntegrationError, isIntegrationError, toIntegrationError } from '../errors.ts'
 import type { Logger } from '../log.ts'
-import { within } from '../within.ts'
 import { type Cipher, decryptSteps, encryptSteps } from './encryption.ts'
 import type { ClaimResult, Completion, DeliveryStore } from './store.ts'
+import { within } from './within.ts'
 
 /** In milliseconds. */
 export const DEFAULT_LEASE_MS = 30_000

@@ -2,9 +2,9 @@
 import type { DeploymentStatus } from '../contract/platform.ts'
 import { type Claim, claimSubject, reservedSteps } from '../delivery/claim.ts'
 import { lastStatus } from '../delivery/idempotency.ts'
+import { within } from '../delivery/within.ts'
 import { isIntegrationError } from '../errors.ts'
 import { subjects } from '../request/operation.ts'
-import { within } from '../within.ts'
 import { deploymentDeleted } from './deployment.ts'
 import type { Run } from './run.ts'
 

@@ -5,8 +5,8 @@
  * @module
  */
 import * as z from 'zod'
-import { within } from '../../within.ts'
 import type { DeliveryStore } from '../store.ts'
+import { within } from '../within.ts'
 import { createDeliveryStore } from './delivery-store.ts'
 import { FORMAT, FormatError, MARK_LENGTH } from './format.ts'
 
