@@ -12,7 +12,7 @@ import {
 } from './support.ts'
 
 const mail = runMailProvider()
-const { provider } = mail
+const { provider, sentTwice } = mail
 const later = { code: 'overloaded', retryable: true, effect: 'none' }
 
 /** A journal in a table, as a database would keep it: both methods answer later. */
@@ -33,7 +33,6 @@ function table() {
   return { rows, journal: { read, write }, send }
 }
 
-const sentTwice = () => provider.messages.length - new Set(provider.messages.flatMap(({ to }) => to)).size
 const keyed = (at: number, fields: Partial<Message> = {}) =>
   message({ to: addressOf(at), key: `row-${at}`, ...fields })
 

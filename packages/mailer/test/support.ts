@@ -28,6 +28,8 @@ export function runMailProvider() {
     get url() {
       return origin()
     },
+    /** How many of the accepted mails went to somebody who had one. */
+    sentTwice: () => provider.messages.length - new Set(provider.messages.flatMap(({ to }) => to)).size,
     mailer,
     /** A mailer that makes one call of a batch at a time. */
     serial: (options?: Partial<MailerOptions>) => mailer({ concurrency: 1, ...options }),
