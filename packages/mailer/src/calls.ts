@@ -8,7 +8,7 @@ import { breathe } from '@org/core/http'
 import { readFiles } from './attachment.ts'
 import { failedResult, inOrder, type PlacedMessage } from './batch.ts'
 import { composeMessage, isRich } from './compose.ts'
-import { type Ending, orEnded } from './ending.ts'
+import type { Ending } from './ending.ts'
 import { readField, readText } from './fields.ts'
 import { type Records, restore } from './journal.ts'
 import { invalidMessage, toMailError } from './mail-error.ts'
@@ -69,9 +69,7 @@ export function createCutter(items: Iterable<unknown> | AsyncIterable<unknown>, 
       if (typeof key === 'string' || typeof key === 'number') entry.key = String(key)
       entry.to = readText(message, 'to') ?? ''
       if (records) checkKey(entry)
-      return isRich(message)
-        ? orEnded(renderMessage(message), ending.signal).then(place).catch(refuse)
-        : place(message)
+      return isRich(message) ? renderMessage(message).then(place).catch(refuse) : place(message)
     } catch (error) {
       return refuse(error)
     }
