@@ -112,6 +112,13 @@ it('sends what the provider did not take for now in the next run, and a correcte
   expect((await send(fixed, { resend: () => true })).fates).toBe('1 sent')
 })
 
+it('sends the messages of a call that was refused as a whole in the next run', async () => {
+  const { rows, journal, send } = table()
+  const { error } = await endOf(mail.mailer({ apiToken: 'revoked' }).sendEmails(messages(3), { journal }))
+  expect([error, rows.size]).toMatchObject([{ code: 'credentials_rejected' }, 0])
+  expect((await send(messages(3))).fates).toBe('3 sent')
+})
+
 it('takes the record of a call back if the time was over once it was written, and sends it later', async () => {
   stopClock()
   const { rows, journal, send } = table()
