@@ -2,7 +2,7 @@ import { addressOf, type Delivery } from './events.ts'
 import { isRecord, type Received } from './sender.ts'
 import type { World } from './world.ts'
 
-/** The report of a scenario: anything in `violations` fails the run. */
+/** The report of a case: anything in `violations` fails the run. */
 export interface Findings {
   figures: Record<string, number | string>
   violations: string[]
@@ -12,6 +12,9 @@ export interface Findings {
 export function count({ figures }: Findings, name: string, by = 1): void {
   figures[name] = Number(figures[name] ?? 0) + by
 }
+
+/** A list of the violation, or of none. */
+export const unless = (holds: boolean, violation: string): string[] => (holds ? [] : [violation])
 
 /** The number of mails that were sent for an id. */
 export const timesSent = ({ journal }: Pick<World, 'journal'>, id: string) =>
@@ -35,12 +38,14 @@ export function checkMessages(world: World, id: string, { result }: Received['bo
 /** Whether a deployment has exactly the one application that the host published. */
 export function checkPublished({ idp, platform, journal }: World, deployment: string): string[] {
   const published = platform.deployments.get(deployment)?.outputs.applicationId
-  const violations = []
-  if (typeof published !== 'string' || !idp.applications.has(published))
-    violations.push(`${deployment}: the published application does not exist`)
   const different = journal.outputs.get(deployment)?.size ?? 0
-  if (different !== 1) violations.push(`${deployment}: ${different} different outputs were published`)
-  return violations
+  return [
+    ...unless(
+      idp.applications.has(`${published}`),
+      `${deployment}: the published application does not exist`,
+    ),
+    ...unless(different === 1, `${deployment}: ${different} different outputs were published`),
+  ]
 }
 
 /** Checks the last response to each event of a load, and all its effects. */
@@ -60,9 +65,11 @@ export function checkLoad(
       for (const { violation } of checkMessages(world, id, response.body))
         if (violation) found.violations.push(`${id}: ${violation}`)
   }
-  found.violations.push(...sentTwice(world))
   const surplus = idp.applications.size - platform.deployments.size
-  if (surplus !== 0) found.violations.push(`${surplus} applications more than deployments`)
+  found.violations.push(
+    ...sentTwice(world),
+    ...unless(surplus === 0, `${surplus} applications more than deployments`),
+  )
 }
 
 export function tally<Item>(items: Iterable<Item>, keyOf: (item: Item) => string | number): string {

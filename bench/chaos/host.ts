@@ -8,7 +8,7 @@ import { readConfig } from '../../apps/server/src/host.ts'
 import { run } from '../../apps/server/src/runtimes/run.ts'
 import type { DeliveryStore } from '../../packages/core/src/index.ts'
 import { prepareCaller } from './way.ts'
-import type { StoreWrite } from './world.ts'
+import type { Step } from './world.ts'
 
 prepareCaller()
 // The process ends with its parent.
@@ -19,7 +19,8 @@ const { CHAOS_STEPS, CHAOS_LEASE_MS = 30_000, CHAOS_SETTLE_MS = 1_000 } = proces
 /** Tells of every write except renewals. */
 function watch(store: DeliveryStore): DeliveryStore {
   if (!CHAOS_STEPS) return store
-  async function tell(write: StoreWrite & { number?: unknown }): Promise<unknown> {
+  async function tell(step: Partial<Step>): Promise<number> {
+    const write = { ...step, to: 'store', method: 'PUT' }
     const response = await fetch(`${CHAOS_STEPS}`, { method: 'POST', body: JSON.stringify(write) })
     return response.json()
   }
@@ -28,8 +29,8 @@ function watch(store: DeliveryStore): DeliveryStore {
       write: (lease: Lease, ...rest: Rest) => Promise<Result>,
     ) =>
     async (lease: Lease & { subject: string; owner?: string }, ...rest: Rest) => {
-      const { subject, owner = '' } = lease
-      const told = { lease: { subject, owner }, steps: rest.flatMap(Object.keys) }
+      const { subject: path, owner = '' } = lease
+      const told = { path, claim: { owner, recorded: rest.flatMap(Object.keys) } }
       const number = await tell({ when: 'before', ...told })
       const result = await write(lease, ...rest)
       await tell({ when: 'after', ...told, number })

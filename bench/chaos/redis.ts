@@ -20,7 +20,7 @@ export async function startRedis() {
   const durable = ['--save', '', '--appendonly', 'yes', '--appendfsync', 'always']
   async function launchRedis() {
     const redis = launch('redis-server', { parameters: [...listening, ...durable] })
-    await redis.line(/ready to accept connections/i)
+    await redis.ready(() => /ready to accept connections/i.test(redis.log.join()))
     return redis
   }
   let running = await launchRedis()

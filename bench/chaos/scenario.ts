@@ -3,16 +3,17 @@ import type { Findings } from './checks.ts'
 export interface ScenarioOptions {
   /** The length of a scenario that has no length of its own. */
   minutes: number
-  /** How often a scenario repeats each case. */
-  seeds: number
-  /** `outage` runs only the cases whose name has this text. */
+  /** One after another, three seeds do everything that a scenario can do. */
+  seeds: readonly number[]
+  /** Only the cases whose name has this text run; empty for all cases of the seeds. */
   only: string
-  say(line: string): void
 }
 
 export interface Scenario {
   name: string
   shows: string
-  /** Reports to `found`. */
-  run(found: Findings, options: ScenarioOptions): Promise<unknown>
+  /** How many cases run at the same time. */
+  atATime: number
+  /** Its cases by name. Each reports to `found`. */
+  cases(options: ScenarioOptions): Record<string, (found: Findings) => Promise<unknown>>
 }

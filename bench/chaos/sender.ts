@@ -1,5 +1,5 @@
 import { deliver } from '../../packages/core/src/testing/index.ts'
-import { pause } from './clock.ts'
+import { pause } from '../shared/clock.ts'
 import type { Delivery } from './events.ts'
 import { type Journal, webhookSecret } from './world.ts'
 

@@ -1,16 +1,18 @@
-/** The way to the mail provider, which can break before anything arrives. */
+/** The way to a server outside, which can break before anything arrives. */
 import dns from 'node:dns'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { createServer, getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { cert as expiredCert, key as expiredKey } from '../../apps/server/test/expired-certificate.ts'
 import { cert } from '../../tooling/runtimes/certificate.ts'
-import { createHttp2Gateway } from '../shared/http2-gateway.ts'
-import { nextPort } from '../shared/processes.ts'
-import { startForwarder } from './forwarder.ts'
+import { listen, startForwarder, startHttp2Gateway } from '../shared/network.ts'
 
-/** `refused`: nobody listens. `dns`: the name has no address. `tls`: the handshake fails. */
-export type Break = 'refused' | 'dns' | 'tls'
+/**
+ * `refused`: nobody listens. `dns`: the name has no address. `tls`: the handshake fails. `expired`: the certificate has
+ * expired.
+ */
+export type Break = 'refused' | 'dns' | 'tls' | 'expired'
 
 const fileOf = (name: string) => join(tmpdir(), `no-address-of-${name}`)
 
@@ -28,22 +30,23 @@ export function prepareCaller(): void {
 }
 
 /**
- * @param kind how it will break; by default the way stays whole, and the provider breaks
- * @param provider the port of the provider
+ * @param kind how it will break; by default the way stays whole, and the server breaks
+ * @param server the port of the server, which itself speaks no TLS
  */
-export async function startWay(kind: Break | undefined, provider: number) {
-  const port = nextPort()
-  const gateway = createHttp2Gateway(() => provider).listen(port, '127.0.0.1')
+export async function startWay(kind: Break | undefined, server: number) {
+  const isSecure = kind === 'tls' || kind === 'expired'
+  const gateway = await startHttp2Gateway(server)
+  const outdated = createServer({ cert: expiredCert, key: expiredKey }).on('tlsClientError', () => {})
+  const broken = kind === 'expired' ? await listen(outdated) : server
   let isBroken = false
-  // The provider itself speaks no TLS.
-  const choose = () => (kind === 'tls' && !isBroken ? port : provider)
+  const choose = () => (isSecure && !isBroken ? gateway.port : broken)
   let front = await startForwarder(choose)
+  const { port } = front
   const name = `${crypto.randomUUID()}.test`
-  const host = kind === 'dns' ? name : '127.0.0.1'
   return {
-    url: `${kind === 'tls' ? 'https' : 'http'}://${host}:${front.port}`,
+    url: `${isSecure ? 'https' : 'http'}://${kind === 'dns' ? name : '127.0.0.1'}:${port}`,
     async mend() {
-      if (isBroken && kind === 'refused') front = await startForwarder(choose, front.port)
+      if (isBroken && kind === 'refused') front = await startForwarder(choose, { port })
       isBroken = false
       rmSync(fileOf(name), { force: true })
     },
@@ -54,7 +57,7 @@ export async function startWay(kind: Break | undefined, provider: number) {
       else front.cut()
     },
     close() {
-      for (const each of [front, gateway]) each.close()
+      for (const each of [front, gateway, outdated]) each.close()
       rmSync(fileOf(name), { force: true })
     },
   }

@@ -10,22 +10,16 @@ import { type RedisServer, startRedis } from './redis.ts'
 import { createSender, type Sender } from './sender.ts'
 
 /** A call of a host or a write to its store, before it takes effect or after. */
-interface Step {
+export interface Step {
   /** The same before and after; it counts the steps of all hosts. */
   number: number
   to: 'mail' | 'idp' | 'platform' | 'store'
   method: string
+  /** Of a write to the store: the subject of its claim. */
   path: string
   when: 'before' | 'after'
-}
-
-/** A write to the store, which a host tells of before and after. */
-export interface StoreWrite {
-  when: 'before' | 'after'
-  /** The claim that asks for the write, or that it asks for. */
-  lease: { subject: string; owner: string }
-  /** The names of the steps that it records. */
-  steps: string[]
+  /** Of a write to the store: the owner of its claim, and the names of the steps that it records. */
+  claim?: { owner: string; recorded: string[] }
 }
 
 /** Counts the effects outside the hosts, and their responses. A run is judged by it. */
@@ -54,14 +48,11 @@ export async function startOutside(mailPort?: number) {
     outputs: new Map(),
     responses: [],
   }
-  const writes: StoreWrite[] = []
   const outside = {
     mail,
     idp,
     platform,
     journal,
-    /** The writes to the store. A scenario may empty the list. */
-    writes,
     steps: 0,
     /** Runs at every step, which waits for it. It can kill a host. */
     atStep: (_: Step): void | Promise<void> => {},
@@ -101,10 +92,9 @@ export async function startOutside(mailPort?: number) {
     await watched('idp', idp.fetch, recordApplications),
     await watched('platform', platform.fetch, () => {}),
     await serve(async (request) => {
-      const { number = ++outside.steps, ...write }: StoreWrite & { number?: number } = await request.json()
-      outside.writes.push(write)
-      const { when, lease } = write
-      await outside.atStep({ number, to: 'store', method: 'PUT', path: lease.subject, when })
+      const { number = ++outside.steps, ...write }: Omit<Step, 'number'> & { number?: number } =
+        await request.json()
+      await outside.atStep({ ...write, number })
       return Response.json(number)
     }),
   ]

@@ -3,74 +3,79 @@
  * goes on after the response is lost.
  */
 import { serve } from '@org/core/testing'
-import { startWorker } from '../shared/processes.ts'
+import { startListening } from '../shared/processes.ts'
 import { putAlone, type Target, type Variables } from './bundles.ts'
 import { toGatewayEvent, toResponse } from './lambda-gateway.ts'
 
-export interface HttpParts {
-  status: number
-  headers: [name: string, value: string][]
-  body: string
-}
-
 type FunctionProcess = Awaited<ReturnType<typeof startFunction>>
 
-export async function startLambda(variables: Variables): Promise<Target> {
-  const running = await startFunction('lambda', variables)
-  return serveFunction(running, async (request) =>
-    toResponse(Object(await running.call(await toGatewayEvent(request)))),
-  )
-}
-
-export async function startVercel(variables: Variables): Promise<Target> {
-  const running = await startFunction('vercel', variables)
-  return serveFunction(running, async (request) => {
-    const body = Buffer.from(await request.arrayBuffer()).toString('base64')
-    const { url, method } = request
-    const payload = { url, method, headers: [...request.headers], ...(body !== '' && { body }) }
-    const parts: HttpParts = Object(await running.call(payload))
-    return new Response(Buffer.from(parts.body, 'base64'), parts)
-  })
-}
-
-async function serveFunction(
-  running: FunctionProcess,
-  handle: (request: Request) => Promise<Response>,
-): Promise<Target> {
-  const server = await serve(handle)
-  return {
-    url: server.url,
-    log: running.log,
-    async close() {
-      await server.close()
-      running.close()
-    },
-  }
-}
+const program = new URL('function-program.ts', import.meta.url).pathname
 
 /** Runs a bundle with only these variables, and halts it until it is called. */
-export async function startFunction(kind: 'lambda' | 'vercel', variables: Variables) {
+async function startFunction(kind: 'lambda' | 'vercel', variables: Variables) {
   const { folder, file, remove } = putAlone(kind)
-  const { child, log, ask } = await startWorker(new URL('function-program.ts', import.meta.url).pathname, {
-    parameters: [kind, file],
-    cwd: folder,
-    environment: variables,
-  })
+  const options = { parameters: [kind, file], cwd: folder, environment: variables }
+  const { child, log, url } = await startListening(program, options)
   child.kill('SIGSTOP')
   let underWay = 0
   return {
     log,
-    async call(payload: unknown): Promise<unknown> {
+    /** Makes a request of the function, and reads the whole response. */
+    async call(path: string, request: RequestInit): Promise<Response> {
       underWay += 1
       child.kill('SIGCONT')
-      return ask<unknown>(payload).finally(() => {
+      try {
+        const response = await fetch(url + path, request)
+        const body = await response.arrayBuffer()
+        return new Response(body.byteLength > 0 ? body : null, response)
+      } finally {
         underWay -= 1
         if (underWay === 0) child.kill('SIGSTOP')
-      })
+      }
     },
     close() {
       child.kill('SIGKILL')
       remove()
     },
   }
+}
+
+async function serveFunction(
+  { log, close }: FunctionProcess,
+  handle: (request: Request) => Promise<Response>,
+): Promise<Target> {
+  const server = await serve(handle)
+  return {
+    url: server.url,
+    log,
+    async close() {
+      await server.close()
+      close()
+    },
+  }
+}
+
+/** Runs the bundle for Lambda, and calls it with events. */
+export async function startLambdaFunction(variables: Variables) {
+  const running = await startFunction('lambda', variables)
+  const invoke = async (event: object) =>
+    (await running.call('/', { method: 'POST', body: JSON.stringify(event) })).json()
+  return { ...running, invoke }
+}
+
+export async function startLambda(variables: Variables): Promise<Target> {
+  const running = await startLambdaFunction(variables)
+  return serveFunction(running, async (request) =>
+    toResponse(await running.invoke(await toGatewayEvent(request))),
+  )
+}
+
+export async function startVercel(variables: Variables): Promise<Target> {
+  const running = await startFunction('vercel', variables)
+  return serveFunction(running, async (request) => {
+    const { pathname, search } = new URL(request.url)
+    const body = await request.arrayBuffer()
+    const { method, headers } = request
+    return running.call(pathname + search, { method, headers, ...(body.byteLength > 0 && { body }) })
+  })
 }

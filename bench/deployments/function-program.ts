@@ -1,26 +1,17 @@
-/** Runs a function as its platform does: `node function-program.ts lambda|vercel <bundle>`. Each order is a call. */
+/** Runs a function as its platform does: `node function-program.ts lambda|vercel <bundle>`. It logs its port. */
 import { pathToFileURL } from 'node:url'
-import { serveOrders } from '../shared/serve-orders.ts'
-import type { HttpParts } from './function-process.ts'
+import { serve } from '../../packages/core/src/testing/serve.ts'
 
 const [kind, bundle = ''] = process.argv.slice(2)
 const functions = await import(pathToFileURL(bundle).href)
 const LIMIT_MS = 30_000
 
-serveOrders(kind === 'lambda' ? callHandler : callFetch)
-
-async function callHandler(event: unknown): Promise<unknown> {
+/** The body is an event, and the response the result of the function. */
+async function invoke(request: Request): Promise<Response> {
   const end = Date.now() + LIMIT_MS
-  return functions.handler(event, { getRemainingTimeInMillis: () => end - Date.now() })
+  const context = { getRemainingTimeInMillis: () => end - Date.now() }
+  return Response.json(await functions.handler(await request.json(), context))
 }
 
-async function callFetch(payload: unknown): Promise<HttpParts> {
-  const { url = '', method = 'GET', headers = [], body } = Object(payload)
-  const init = { method, headers, body: body === undefined ? null : Buffer.from(body, 'base64') }
-  const response: Response = await functions.default.fetch(new Request(url, init))
-  return {
-    status: response.status,
-    headers: [...response.headers],
-    body: Buffer.from(await response.arrayBuffer()).toString('base64'),
-  }
-}
+const { port } = await serve(kind === 'lambda' ? invoke : functions.default.fetch)
+console.log(JSON.stringify({ port }))

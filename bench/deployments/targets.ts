@@ -1,6 +1,6 @@
 /** Every way to deploy the host, with its configuration in production. */
 import { TENANT_TOKEN } from '../../apps/sandbox/src/world/world.ts'
-import { launchNode } from '../shared/processes.ts'
+import { startListening } from '../shared/processes.ts'
 import { putAlone, type Target, type Variables } from './bundles.ts'
 import { startLambda, startVercel } from './function-process.ts'
 import { startWorker } from './worker-process.ts'
@@ -19,14 +19,6 @@ export function inProduction(variables: Variables, deliveryStore: string): Varia
 
 async function startNode(variables: Variables): Promise<Target> {
   const { folder, file, remove } = putAlone('node')
-  const host = launchNode(file, { cwd: folder, environment: variables })
-  const [, port] = await host.line(/"port":(\d+)/)
-  return {
-    url: `http://127.0.0.1:${port}`,
-    log: host.log,
-    async close() {
-      await host.stop()
-      remove()
-    },
-  }
+  const { url, log, stop } = await startListening(file, { cwd: folder, environment: variables })
+  return { url, log, close: () => stop().then(remove) }
 }

@@ -1,12 +1,11 @@
 /** Child processes. Each of them ends when this process ends, for whatever reason. */
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
-import { EventEmitter, once } from 'node:events'
+import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { get } from 'node:http'
 import { createInterface } from 'node:readline'
-import { setTimeout as pause } from 'node:timers/promises'
+import { until } from './clock.ts'
 import { pinned } from './machine.ts'
-import type { Order, Outcome } from './serve-orders.ts'
 
 /** So long that only a process that hangs exceeds it, on a busy machine, too. */
 const START_MS = 150_000
@@ -39,12 +38,10 @@ export function launch(command: string, options: LaunchOptions = {}) {
   const env = { PATH: process.env.PATH, ...environment }
   const child = spawn(...pinned(core, command, parameters), { stdio, env, cwd })
   const log: string[] = []
-  const lines = new EventEmitter().setMaxListeners(0)
   for (const stream of [child.stdout, child.stderr]) {
     if (!stream) continue
     createInterface({ input: stream }).on('line', (line) => {
       if (log.push(line) > LINES_KEPT) log.shift()
-      lines.emit('line', line)
     })
   }
   running.add(child)
@@ -53,32 +50,26 @@ export function launch(command: string, options: LaunchOptions = {}) {
     child.once('exit', resolve)
   })
   exit.then(() => running.delete(child))
-  const failure = (reason: string) =>
-    new Error(`${[command, ...parameters].slice(-3).join(' ')} ${reason}: ${log.slice(-8).join('\n')}`)
+  const isAlive = () => child.exitCode === null && child.signalCode === null
   return {
     child,
     log,
     exit,
     get alive() {
-      return child.exitCode === null && child.signalCode === null
+      return isAlive()
     },
     /**
-     * Resolves with the first line that matches.
+     * Resolves as soon as `holds` returns true.
      *
      * @throws if the process ends before, or after 150 seconds
      */
-    line: (pattern: RegExp) =>
-      new Promise<RegExpExecArray>((resolve, reject) => {
-        const look = (line: string) => {
-          const match = pattern.exec(line)
-          if (match) resolve(match)
-        }
-        log.forEach(look)
-        lines.on('line', look)
-        exit.then((code) => reject(failure(`ended with ${code}`)))
-        setTimeout(() => reject(failure('is not ready')), START_MS).unref()
-      }),
-    /** Sends SIGTERM, after 60 seconds SIGKILL, and resolves with the exit code. */
+    async ready(holds: () => boolean | Promise<boolean>, everyMs?: number): Promise<void> {
+      const isOver = async () => !isAlive() || holds()
+      const isReady = await until('', isOver, START_MS, everyMs).then(isAlive, () => false)
+      if (!isReady)
+        throw new Error(`${[command, ...parameters].slice(-3).join(' ')} is not ready: ${log.join('\n')}`)
+    },
+    /** Sends SIGTERM, after 30 seconds SIGKILL, and resolves with the exit code. */
     async stop() {
       child.kill('SIGTERM')
       const limit = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
@@ -100,48 +91,42 @@ export async function startServer(
   { environment, port = nextPort(), ...options }: LaunchOptions & { port?: number } = {},
 ) {
   const began = performance.now()
-  const elapsed = () => performance.now() - began
+  const url = `http://127.0.0.1:${port}`
   const server = launchNode(file, { ...options, environment: { ...environment, PORT: String(port) } })
-  while (!(await responds(port, path))) {
-    if (!server.alive || elapsed() > START_MS)
-      throw new Error(`${file} does not listen: ${server.log.join('\n')}`)
-    await pause(1)
-  }
-  const startMs = elapsed()
-  return Object.assign(server, { port, url: `http://127.0.0.1:${port}`, startMs })
+  await server.ready(async () => {
+    const [response] = await once(get(url + path, { agent: false }), 'response')
+    response.resume()
+    return response.statusCode === 200
+  }, 1)
+  return Object.assign(server, { port, url, startMs: performance.now() - began })
 }
 
-function responds(port: number, path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    get({ port, host: '127.0.0.1', path, agent: false }, (response) => {
-      response.resume()
-      resolve(response.statusCode === 200)
-    }).on('error', () => resolve(false))
-  })
+/** Starts a server that logs its port. */
+export async function startListening(file: string, options: LaunchOptions) {
+  const server = launchNode(file, options)
+  const port = () => Number(/"port":(\d+)/.exec(server.log.join('\n'))?.[1])
+  await server.ready(() => port() > 0)
+  return Object.assign(server, { port: port(), url: `http://127.0.0.1:${port()}` })
 }
 
 export type WorkerProcess = Awaited<ReturnType<typeof startWorker>>
 
+/** Starts a program that works on orders, see `serveOrders`. */
 export async function startWorker(file: string, options: LaunchOptions = {}) {
   const worker = launchNode(file, { ...options, ipc: true })
   const ended = worker.exit.then((code) => {
     throw new Error(`${file} ended with ${code}: ${worker.log.join('\n')}`)
   })
-  await Promise.race([once(worker.child, 'message'), ended])
   // Each order waits for the end by itself.
   ended.catch(() => {})
-  const settle = new Map<number, (outcome: Outcome) => void>()
-  let orders = 0
-  worker.child.on('message', (outcome: Outcome) => settle.get(outcome.id)?.(outcome))
+  const receive = () => Promise.race([once(worker.child, 'message'), ended])
+  await receive()
   return Object.assign(worker, {
-    async ask<Report>(payload: unknown): Promise<Report> {
-      const id = orders++
-      const settled = new Promise<Outcome>((resolve) => settle.set(id, resolve))
-      worker.child.send({ id, payload } satisfies Order)
-      const outcome = await Promise.race([settled, ended])
-      settle.delete(id)
-      if ('error' in outcome) throw new Error(`${file}: ${outcome.error}`)
-      return outcome.report
+    /** Gives an order. The last one must have been answered. */
+    async ask<Report>(order: object): Promise<Report> {
+      worker.child.send(order)
+      const [report] = await receive()
+      return report
     },
   })
 }

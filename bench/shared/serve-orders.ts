@@ -1,19 +1,6 @@
-export interface Order<Payload = unknown> {
-  id: number
-  payload: Payload
-}
-
-/** The end of the work on an order. The sender of the order knows the type of the report. */
-export type Outcome = { id: number } & ({ report: never } | { error: string })
-
-/** Replies to each order of the parent process with a report. */
-export function serveOrders<Payload>(work: (payload: Payload) => Promise<unknown>): void {
-  process.on('message', ({ id, payload }: Order<Payload>) => {
-    work(payload).then(
-      (report) => process.send?.({ id, report }),
-      (error: unknown) => process.send?.({ id, error: String(error) }),
-    )
-  })
+/** Replies to each order of the parent process with a report. A failure ends the process. */
+export function serveOrders<Order>(work: (order: Order) => Promise<object>): void {
+  process.on('message', async (order: Order) => process.send?.(await work(order)))
   process.on('disconnect', () => process.exit(0))
-  process.send?.({ ready: true })
+  process.send?.({})
 }

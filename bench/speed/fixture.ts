@@ -1,33 +1,29 @@
-/**
- * The contenders as their users have them, in one temporary folder: our packages packed and unpacked, the host as
- * its build makes it. A build that happens during a run changes nothing.
- */
+/** The contenders as their users have them: our packages as they are published, the host as its build makes it. */
 import { execFile } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, openSync, renameSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, openSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import * as esbuild from 'esbuild'
-import { packAll } from '../../tooling/packages/pack.ts'
 import { root } from '../../tooling/packages/workspace.ts'
+import { putAlone } from '../deployments/bundles.ts'
 import manifest from '../package.json' with { type: 'json' }
-import { type LaunchOptions, startServer } from '../shared/processes.ts'
+import { type LaunchOptions, startListening, startServer } from '../shared/processes.ts'
 import { hostEnvironment } from './programs/host-environment.ts'
 
 export type Fixture = Awaited<ReturnType<typeof createFixture>>
 
 export async function createFixture() {
+  const options = { cwd: root, env: { ...process.env, TURBO_TELEMETRY_DISABLED: '1' } }
+  await promisify(execFile)('pnpm', ['build'], options)
   // Below `bench`, so that programs find its packages. Version control and the formatter ignore `.data`.
   const data = join(import.meta.dirname, '../.data')
   mkdirSync(data, { recursive: true })
   const folder = mkdtempSync(join(data, 'speed-'))
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
-  const options = { cwd: root, env: { ...process.env, TURBO_TELEMETRY_DISABLED: '1' } }
-  await promisify(execFile)('pnpm', ['build'], options)
-  const modules = join(folder, 'node_modules')
-  mkdirSync(join(modules, '@org'), { recursive: true })
-  for (const packed of await packAll(folder)) renameSync(packed.folder, join(modules, packed.name))
-  cpSync(join(root, 'apps/server/dist'), join(folder, 'host'), { recursive: true })
-  const host = join(folder, 'host/node/node.mjs')
+  const { file: host, remove } = putAlone('node')
+  process.once('exit', () => {
+    remove()
+    rmSync(folder, { recursive: true, force: true })
+  })
 
   /** Compiles a program of `programs/`, with or without the packages that it imports. */
   async function compile(name: string, external: readonly string[]): Promise<string> {
@@ -62,6 +58,6 @@ export async function createFixture() {
     },
     /** Starts an emulated provider of mails, which responds after `delayMs`. */
     startProvider: async (delayMs = 0) =>
-      startServer(await program('provider'), '/server', { environment: { DELAY_MS: String(delayMs) } }),
+      startListening(await program('provider'), { environment: { DELAY_MS: String(delayMs) } }),
   }
 }

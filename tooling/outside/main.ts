@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import { launchNode } from '../../bench/shared/processes.ts'
+import { startListening } from '../../bench/shared/processes.ts'
 import { formsOf, rename } from '../new-integration/names.ts'
 import { packAll } from '../packages/pack.ts'
 import { installInto } from '../packages/weigh.ts'
@@ -60,9 +60,8 @@ function writeIntegration(): void {
 
 async function startHost(environment: Record<string, string>): Promise<string> {
   cpSync(join(root, 'apps/server/dist/node'), join(user, 'host'), { recursive: true })
-  const host = launchNode('host/node.mjs', { cwd: user, environment: { ...environment, PORT: '0' } })
-  const [, port] = await host.line(/"port":(\d+)/)
-  return `http://127.0.0.1:${port}`
+  const options = { cwd: user, environment: { ...environment, PORT: '0' } }
+  return (await startListening('host/node.mjs', options)).url
 }
 
 const entries = 'src/index.ts src/webhook.ts src/testing/index.ts'

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createSecureServer } from 'node:https'
 import { createServer as createSilentServer, type Socket } from 'node:net'
 import { json } from 'node:stream/consumers'
+import { setTimeout as pause } from 'node:timers/promises'
 import { cert, key } from './certificate.ts'
 
 const breaks = {
@@ -22,8 +23,10 @@ export type Break = keyof typeof breaks
 export interface Provider {
   /** What the provider does with its first calls, and then with each further one: it answers by default. */
   does?: readonly ('answer' | 'redirect' | 'limit' | Break)[]
+  /** The time that it takes for a call. */
+  delayMs?: number
   /** `secure`: its certificate is not trusted. `silent`: it takes connections, and nothing else. */
-  server?: 'secure' | 'silent'
+  server?: 'plain' | 'secure' | 'silent'
   /** Of its address, if it is not the one that the server speaks. */
   scheme?: 'http' | 'https'
   /** The address where nobody listens. */
@@ -31,7 +34,8 @@ export interface Provider {
 }
 
 /** Starts a provider. */
-export async function startProvider({ does = ['answer'], server: kind, scheme, url }: Provider) {
+export async function startProvider(provider: Provider) {
+  const { does = ['answer'], delayMs = 0, server: kind = 'plain', url } = provider
   const accepted: string[] = []
   const sockets = new Set<Socket>()
   let calls = 0
@@ -40,6 +44,7 @@ export async function startProvider({ does = ['answer'], server: kind, scheme, u
     // Every runtime has to say how long a body is.
     if (!request.headers['content-length']) return void response.writeHead(411).end()
     const body: unknown = await json(request)
+    if (delayMs > 0) await pause(delayMs)
     const step = does[Math.min(calls, does.length - 1)] ?? 'answer'
     calls += 1
     if (step === 'redirect') return void response.writeHead(307, { location: '/again' }).end()
@@ -51,15 +56,17 @@ export async function startProvider({ does = ['answer'], server: kind, scheme, u
     response.end(JSON.stringify(Array.isArray(body) ? results : results[0]))
   }
 
-  const secure = () => createSecureServer({ key, cert }, handle)
-  const server =
-    kind === 'silent' ? createSilentServer() : kind === 'secure' ? secure() : createServer(handle)
+  const server = {
+    plain: () => createServer(handle),
+    secure: () => createSecureServer({ key, cert }, handle),
+    silent: () => createSilentServer(),
+  }[kind]()
   server.on('connection', (socket: Socket) => sockets.add(socket.on('error', () => {})))
   await once(server.listen(0, '127.0.0.1'), 'listening')
-  const address = server.address()
-  const port = typeof address === 'object' ? address?.port : undefined
+  const { port } = Object(server.address())
+  const { scheme = kind === 'secure' ? 'https' : 'http' } = provider
   return {
-    url: url ?? `${scheme ?? (kind === 'secure' ? 'https' : 'http')}://127.0.0.1:${port}`,
+    url: url ?? `${scheme}://127.0.0.1:${port}`,
     accepted,
     close() {
       server.close()

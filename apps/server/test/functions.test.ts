@@ -3,7 +3,7 @@ import { sign } from '@org/core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { hasRedis, startRedis } from '../../../bench/chaos/redis.ts'
 import type { Target } from '../../../bench/deployments/bundles.ts'
-import { startFunction, startLambda, startVercel } from '../../../bench/deployments/function-process.ts'
+import { startLambda, startLambdaFunction, startVercel } from '../../../bench/deployments/function-process.ts'
 import { inProduction, targets } from '../../../bench/deployments/targets.ts'
 import { walkThrough } from '../../../bench/deployments/walk.ts'
 import { startWorker } from '../../../bench/deployments/worker-process.ts'
@@ -74,13 +74,13 @@ describe.each([
 })
 
 it('the Lambda function reads an event of a REST API or a load balancer, and returns headers in its format', async () => {
-  const running = await startFunction('lambda', variables)
+  const running = await startLambdaFunction(variables)
   onTestFinished(running.close)
   /** Every header is a list of its values. */
   async function call(request: Request) {
     const { method: httpMethod, headers } = request
     const values = [...headers, ['host', 'host.test'] as const].map(([name, value]) => [name, [value]])
-    return running.call({
+    return running.invoke({
       requestContext: { stage: 'prod', httpMethod, path: '/prod' },
       httpMethod,
       path: new URL(request.url).pathname,

@@ -1,8 +1,9 @@
 /** Fifteen incidents: how each is caused, and what tells it. */
 import { rmSync, truncateSync, writeFileSync } from 'node:fs'
-import { pause } from '../clock.ts'
+import { pause } from '../../shared/clock.ts'
 import { created, sendEmail } from '../events.ts'
 import { startRedis } from '../redis.ts'
+import type { Break } from '../way.ts'
 import type { Stage } from './stage.ts'
 
 export interface Incident {
@@ -18,9 +19,7 @@ export interface Incident {
   during?(stage: Stage): unknown
 }
 
-/** A way to a server breaks, see `putInFrontOf`. */
-const breakWay = (variable: string, how: 'expire' | 'refuse') => async (stage: Stage) =>
-  (await stage.putInFrontOf(variable))[how]
+const breakWay = (variable: string, kind: Break) => (stage: Stage) => stage.putInFrontOf(variable, kind)
 /** Calls that take longer than a sender waits. */
 const slow = (stage: Stage, to: 'idp' | 'mail') => () =>
   stage.onStep((step) => (step.to === to && step.when === 'before' ? pause(20_000) : undefined))
@@ -30,7 +29,7 @@ const noisy = { id: 'dep_noisy', inputs: { serverType: 'shared' } }
 export const incidents: Record<string, Incident> = {
   'the certificate of the provider expires': {
     ...{ alert: 'EventsFail', says: /CERT_HAS_EXPIRED/ },
-    prepare: breakWay('MAILER_API_BASE', 'expire'),
+    prepare: breakWay('MAILER_API_BASE', 'expired'),
   },
   'the name of the provider has no address': {
     ...{ alert: 'EventsFail', says: /(ENOTFOUND|EAI_AGAIN).*mail\.drill\.test/ },
@@ -45,11 +44,11 @@ export const incidents: Record<string, Incident> = {
   },
   'the provider refuses connections': {
     ...{ alert: 'EventsFail', says: /ECONNREFUSED/ },
-    prepare: breakWay('MAILER_API_BASE', 'refuse'),
+    prepare: breakWay('MAILER_API_BASE', 'refused'),
   },
   'the certificate of the platform expires': {
     ...{ alert: 'CallbacksFail', says: /CERT_HAS_EXPIRED/ },
-    prepare: breakWay('PLATFORM_API_URL', 'expire'),
+    prepare: breakWay('PLATFORM_API_URL', 'expired'),
   },
   'the host has no descriptors left': {
     ...{ alert: 'HostDown', says: /EMFILE/ },

@@ -4,14 +4,11 @@ import { mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createServer } from 'node:tls'
-import { cert as expiredCert, key as expiredKey } from '../../../apps/server/test/expired-certificate.ts'
 import { sign } from '../../../packages/core/src/index.ts'
 import { cert } from '../../../tooling/runtimes/certificate.ts'
-import { createHttp2Gateway } from '../../shared/http2-gateway.ts'
+import { until } from '../../shared/clock.ts'
 import { launch, nextPort, type Process } from '../../shared/processes.ts'
-import { until } from '../clock.ts'
-import { startForwarder } from '../forwarder.ts'
+import { type Break, startWay } from '../way.ts'
 import { startOutside, webhookSecret } from '../world.ts'
 
 const program = new URL('../../../apps/server/dist/node/node.mjs', import.meta.url).pathname
@@ -54,10 +51,7 @@ export async function createStage() {
       const parameters = ['-m', 'sh', '-c', shell, 'sh', process.execPath, program]
       host = launch('unshare', { parameters, environment: variables, output })
     },
-    async isReady(): Promise<void> {
-      const ask = () => fetch(`${url}/readyz`).then(({ ok }) => ok)
-      await until('the host is ready', () => ask().catch(() => false))
-    },
+    isReady: () => until('the host is ready', async () => (await fetch(`${url}/readyz`)).ok),
     async kill(): Promise<void> {
       host?.child.kill('SIGKILL')
       await host?.exit
@@ -90,24 +84,14 @@ export async function createStage() {
       if (!response.ok) throw new Error(`/metrics answers ${response.status}`)
       return response.text()
     },
-    /** Puts a way in front of the server of a variable, with a valid certificate until it expires or nobody listens. */
-    async putInFrontOf(variable: string) {
-      const server = Number(new URL(`${variables[variable]}`).port)
-      const [valid, expired] = [nextPort(), nextPort()]
-      const gateway = createHttp2Gateway(() => server).listen(valid, '127.0.0.1')
-      const outdated = createServer({ cert: expiredCert, key: expiredKey }).on('tlsClientError', () => {})
-      outdated.listen(expired, '127.0.0.1')
-      let to = valid
-      const front = await startForwarder(() => to)
-      for (const each of [gateway, outdated, front]) this.onEnd(() => void each.close())
-      variables[variable] = `https://127.0.0.1:${front.port}`
+    /** Puts a way in front of the server of a variable, and returns what breaks it. */
+    async putInFrontOf(variable: string, kind: Break): Promise<() => void> {
+      const way = await startWay(kind, Number(new URL(`${variables[variable]}`).port))
+      this.onEnd(way.close)
+      variables[variable] = way.url
       variables.NODE_EXTRA_CA_CERTS = join(folder, 'authority.pem')
       writeFileSync(variables.NODE_EXTRA_CA_CERTS, cert)
-      const expire = () => {
-        to = expired
-        front.cut()
-      }
-      return { refuse: front.close, expire }
+      return way.break
     },
     async close(): Promise<void> {
       await this.kill()

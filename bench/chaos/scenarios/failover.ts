@@ -1,9 +1,9 @@
+import { pause, startLoad } from '../../shared/clock.ts'
+import { startForwarder } from '../../shared/network.ts'
 import { checkLoad, type Findings, tally } from '../checks.ts'
-import { pause, startLoad } from '../clock.ts'
 import { created, sendEmail } from '../events.ts'
-import { startForwarder } from '../forwarder.ts'
 import { startRedis } from '../redis.ts'
-import type { Scenario, ScenarioOptions } from '../scenario.ts'
+import type { Scenario } from '../scenario.ts'
 import { createSender } from '../sender.ts'
 import { arranged, type HostProcess, type World } from '../world.ts'
 
@@ -21,13 +21,16 @@ export const failover: Scenario = {
   name: 'failover',
   shows:
     'each minute the primary dies, and two hosts behind a balancer are restarted in turn: nothing lost, nothing twice',
-  async run(found, options) {
-    const store = await startStore()
-    const host = { DELIVERY_STORE: store.location, DRAIN_DELAY_MS: '1500', CHAOS_LEASE_MS: '5000' }
-    await arranged({ store: 'sqlite', hosts: [host, host] }, (world) =>
-      disturb(world, found, store, options),
-    ).finally(store.close)
-  },
+  atATime: 1,
+  cases: ({ minutes }) => ({
+    'two hosts': async (found) => {
+      const store = await startStore()
+      const host = { DELIVERY_STORE: store.location, DRAIN_DELAY_MS: '1500', CHAOS_LEASE_MS: '5000' }
+      await arranged({ store: 'sqlite', hosts: [host, host] }, (world) =>
+        disturb(world, found, store, Date.now() + minutes * MINUTE_MS),
+      ).finally(store.close)
+    },
+  }),
 }
 
 const portOf = ({ url }: { url: string }) => Number(new URL(url).port)
@@ -63,10 +66,9 @@ async function startStore() {
   }
 }
 
-async function disturb(world: World, found: Findings, store: Store, options: ScenarioOptions) {
+async function disturb(world: World, found: Findings, store: Store, end: number) {
   const { hosts, journal, platform } = world
   const { violations, figures } = found
-  const end = Date.now() + options.minutes * MINUTE_MS
   const watch = watchHosts(hosts, violations)
   let turn = 0
   const balancer = await startForwarder(() => {
@@ -94,7 +96,6 @@ async function disturb(world: World, found: Findings, store: Store, options: Sce
       await pause(MINUTE_MS / 4 + Math.random() * (MINUTE_MS / 4))
       await store.failOver()
       failovers += 1
-      options.say(`failover ${failovers}, ${violations.length} violations`)
       await pause(MINUTE_MS / 4)
     }
   })()

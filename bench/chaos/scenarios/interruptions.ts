@@ -2,36 +2,40 @@
 import { readConfig } from '../../../apps/server/src/host.ts'
 import { openStore } from '../../../apps/server/src/stores/open.ts'
 import { ConnectionCut } from '../../../packages/core/src/testing/index.ts'
-import { checkMessages, checkPublished, count, type Findings, quote, timesSent } from '../checks.ts'
-import { pause, until } from '../clock.ts'
+import { pause, until } from '../../shared/clock.ts'
+import { checkMessages, checkPublished, count, type Findings, quote, timesSent, unless } from '../checks.ts'
 import { created, type Delivery, deleted, sendEmail, sendEmails } from '../events.ts'
 import type { Scenario } from '../scenario.ts'
 import type { Received } from '../sender.ts'
-import { arranged, type HostProcess, type World } from '../world.ts'
+import { arranged, type HostProcess, type Step, type World } from '../world.ts'
 
 const PEOPLE = 1_203
 const IN_A_CALL = 500
 /** Of the host that halts. The other one must not lose its lease on a busy machine. */
 const HALTING_LEASE_MS = 2_000
 
+/** Where a host is killed or halted: at the n-th step of an event. What is lost never arrives. */
+interface Point {
+  number: number
+  when: 'lost' | 'before' | 'after'
+}
+
+type When = Point['when']
+
 export const kill: Scenario = {
   name: 'kill',
   shows: `kill -9 at every step of a creation, a deletion and a batch of ${PEOPLE} mails, on SQLite and Redis`,
-  async run(found, { seeds }) {
-    const whens = ['lost', 'before', 'after'] as const
+  atATime: 2,
+  cases({ seeds }) {
+    const whens: When[] = ['lost', 'before', 'after']
     // Three seeds kill it before, during and after each step.
-    const pointsOf = (steps: readonly string[]): Point[] =>
-      Array.from({ length: seeds }, (_, seed) =>
-        steps.map((_, index) => ({
-          number: index + 1,
-          when: whens[(index + seed) % whens.length] ?? 'lost',
-        })),
-      ).flat()
-    const runOn = (store: 'sqlite' | 'redis') =>
+    const whensAt = (_: string, at: number) =>
+      seeds.map((seed) => whens[(at + seed) % whens.length] ?? 'lost')
+    const runOn = (store: 'sqlite' | 'redis') => (found: Findings) =>
       arranged({ store, hosts: [{}], watchesStore: true }, (world) =>
-        interruptEverywhere(world, found, ['creation', 'deletion', 'batch'], pointsOf, killAt),
+        interruptEverywhere(world, found, ['creation', 'deletion', 'batch'], whensAt, killAt),
       )
-    await Promise.all([runOn('sqlite'), runOn('redis')])
+    return { SQLite: runOn('sqlite'), Redis: runOn('redis') }
   },
 }
 
@@ -39,25 +43,19 @@ export const pausedHolder: Scenario = {
   name: 'pause',
   shows:
     'SIGSTOP at every step until the lease is over, another host takes over, SIGCONT: nothing late arrives',
-  run: (found, { seeds }) => {
-    const rounds = Array<null>(Math.ceil(seeds / 4)).fill(null)
+  atATime: 1,
+  cases({ seeds }) {
     // A call that is halted has taken effect, and its response waits in the socket.
-    const pointsOf = (steps: readonly string[]): Point[] =>
-      steps.flatMap((to, index) => {
-        const whens = to === 'store' ? (['before', 'after'] as const) : (['after'] as const)
-        return rounds.flatMap(() => whens.map((when) => ({ number: index + 1, when })))
-      })
+    const whensAt = (to: string) =>
+      seeds.flatMap((): When[] => (to === 'store' ? ['before', 'after'] : ['after']))
     const hosts = [{ CHAOS_LEASE_MS: String(HALTING_LEASE_MS) }, {}]
-    return arranged({ store: 'redis', hosts, watchesStore: true }, (world) =>
-      interruptEverywhere(world, found, ['creation', 'mail'], pointsOf, pauseAt),
-    )
+    return {
+      Redis: (found) =>
+        arranged({ store: 'redis', hosts, watchesStore: true }, (world) =>
+          interruptEverywhere(world, found, ['creation', 'mail'], whensAt, pauseAt),
+        ),
+    }
   },
-}
-
-/** Where a host is killed or halted: at the n-th step of an event. What is lost never arrives. */
-interface Point {
-  number: number
-  when: 'lost' | 'before' | 'after'
 }
 
 /** The end of an event that was interrupted. */
@@ -75,7 +73,7 @@ interface Subject {
   prepare?(id: string): Promise<unknown>
   event(id: string): Delivery
   /** Checks the final response and all effects, and lists each violation. */
-  check(id: string, outcome: Omit<Outcome, 'isInterrupted'>): string[] | Promise<string[]>
+  check(id: string, outcome: Outcome): string[] | Promise<string[]>
 }
 
 function subjectsOf(world: World, found: Findings) {
@@ -92,8 +90,8 @@ function subjectsOf(world: World, found: Findings) {
   function checkDeletion(received: Received): string[] {
     const left = [...idp.applications.keys()].join()
     return [
-      ...(received.body.status === 'stopped' ? [] : [`the deletion got ${quote(received)}`]),
-      ...(left === foreign ? [] : [`the applications ${left} are left`]),
+      ...unless(received.body.status === 'stopped', `the deletion got ${quote(received)}`),
+      ...unless(left === foreign, `the applications ${left} are left`),
     ]
   }
   return {
@@ -102,12 +100,12 @@ function subjectsOf(world: World, found: Findings) {
       event: (id) => created(id, NAME),
       async check(id, { received }) {
         const made = journal.applications.size - madeBefore
-        const violations = [
-          ...(received.status === 200 ? [] : [`the creation got ${quote(received)}`]),
-          ...(made === 1 ? [] : [`${made} applications were made`]),
+        return [
+          ...unless(received.status === 200, `the creation got ${quote(received)}`),
+          ...unless(made === 1, `${made} applications were made`),
           ...checkPublished(world, id),
+          ...checkDeletion(await sender.untilFinal(deleted(id))),
         ]
-        return [...violations, ...checkDeletion(await sender.untilFinal(deleted(id)))]
       },
     },
     deletion: {
@@ -121,7 +119,7 @@ function subjectsOf(world: World, found: Findings) {
         const isUnknown = received.body.code === 'outcome_unknown'
         count(found, 'outcome_unknown', Number(isUnknown))
         const sent = timesSent(world, id)
-        return sent === 1 || (sent === 0 && isUnknown) ? [] : [`sent ${sent} times: ${quote(received)}`]
+        return unless(sent === 1 || (sent === 0 && isUnknown), `sent ${sent} times: ${quote(received)}`)
       },
     },
     batch: {
@@ -134,10 +132,11 @@ function subjectsOf(world: World, found: Findings) {
         count(found, 'messages', PEOPLE)
         count(found, 'unknown messages', unknown.length)
         count(found, 'unknown though never accepted', unknown.filter(({ sent }) => sent === 0).length)
-        const violations = messages.flatMap(({ violation }) => violation ?? [])
-        if (unknown.length > inFlight * IN_A_CALL)
-          violations.push(`${unknown.length} messages are unknown, but ${inFlight} calls were in flight`)
-        return violations
+        const surplus = `${unknown.length} messages are unknown, but ${inFlight} calls were in flight`
+        return [
+          ...messages.flatMap(({ violation }) => violation ?? []),
+          ...unless(unknown.length <= inFlight * IN_A_CALL, surplus),
+        ]
       },
     },
   } satisfies Record<string, Subject>
@@ -148,51 +147,61 @@ async function interruptEverywhere(
   world: World,
   found: Findings,
   names: readonly (keyof ReturnType<typeof subjectsOf>)[],
-  pointsOf: (steps: readonly string[]) => Point[],
+  whensAt: (to: string, at: number) => When[],
   interrupt: (world: World, delivery: Delivery, point: Point) => Promise<Outcome>,
 ): Promise<void> {
   const subjects = subjectsOf(world, found)
   for (const name of names) {
     const { prepare, event, check }: Subject = subjects[name]
-    const kind = `${name} on ${world.redis ? 'Redis' : 'SQLite'}`
     const steps: string[] = []
-    const first = `${name}_first`
-    await prepare?.(first)
-    world.atStep = ({ to, when }) => {
-      if (when === 'before') steps.push(to)
-    }
-    const received = await world.sender.untilFinal(event(first))
-    world.atStep = () => {}
-    const report = (id: string, violations: readonly string[]) =>
-      found.violations.push(...violations.map((each) => `${kind}, ${id}: ${each}`))
-    report(first, await check(first, { received }))
-    found.figures[`${kind}: steps`] = steps.join(' ')
-    found.figures[`${kind}: interrupted`] = 0
-    for (const [index, point] of pointsOf(steps).entries()) {
-      const id = `${name}_${index}_${point.when}_${point.number}`
+    let interrupted = 0
+    async function work(id: string, end: (delivery: Delivery) => Promise<Outcome>): Promise<void> {
       await prepare?.(id)
-      const { isInterrupted, ...outcome } = await interrupt(world, event(id), point)
+      const outcome = await end(event(id))
       // The event may have ended before the point.
-      count(found, `${kind}: interrupted`, Number(isInterrupted))
-      report(id, [...(outcome.violations ?? []), ...(await check(id, outcome))])
+      interrupted += Number(outcome.isInterrupted)
+      const violations = [...(outcome.violations ?? []), ...(await check(id, outcome))]
+      found.violations.push(...violations.map((each) => `${id}: ${each}`))
     }
-    if (found.figures[`${kind}: interrupted`] === 0) report(name, ['the host was never interrupted'])
+    await work(`${name}_first`, async (delivery) => {
+      world.atStep = ({ to, when }) => {
+        if (when === 'before') steps.push(to)
+      }
+      const received = await world.sender.untilFinal(delivery)
+      world.atStep = () => {}
+      return { received, isInterrupted: false }
+    })
+    const points = steps.flatMap((to, at) => whensAt(to, at).map((when) => ({ number: at + 1, when })))
+    for (const [index, point] of points.entries())
+      await work(`${name}_${index}_${point.when}_${point.number}`, (delivery) =>
+        interrupt(world, delivery, point),
+      )
+    found.figures[`${name}: steps`] = steps.join(' ')
+    found.figures[`${name}: interrupted`] = interrupted
+    found.violations.push(...unless(interrupted > 0, `${name}: the host was never interrupted`))
   }
 }
 
 /**
  * Sends a signal to a host at a point of the next event.
  *
+ * @param onStep sees the steps until then
  * @returns a function that tells whether the signal was sent
  */
-function signalAt(world: World, host: HostProcess, point: Point, signal: NodeJS.Signals): () => boolean {
+function signalAt(
+  world: World,
+  host: HostProcess | undefined,
+  point: Point,
+  signal: NodeJS.Signals,
+  onStep: (step: Step) => void = () => {},
+): () => boolean {
   let isSent = false
   world.steps = 0
-  world.atStep = ({ number, when }) => {
-    if (number !== point.number || (when === 'after') !== (point.when === 'after')) return
+  world.atStep = (step) => {
+    onStep(step)
+    if (step.number !== point.number || (step.when === 'after') !== (point.when === 'after')) return
     world.atStep = () => {}
-    host.process.child.kill(signal)
-    isSent = true
+    isSent = host?.process.child.kill(signal) ?? false
     if (point.when === 'lost') throw new ConnectionCut()
   }
   return () => isSent
@@ -202,37 +211,30 @@ function signalAt(world: World, host: HostProcess, point: Point, signal: NodeJS.
 async function killAt(world: World, delivery: Delivery, point: Point): Promise<Outcome> {
   const { sender, hosts, variables } = world
   const [host] = hosts
-  if (!host) throw new Error('There is no host.')
-  signalAt(world, host, point, 'SIGKILL')
-  world.writes.length = 0
+  /** The subjects of the claims, by owner. */
+  const claims = new Map<string, string>()
+  // The first write of a call is its intent, the second one its result, or takes the intent back.
+  const writes = new Map<string, number>()
+  signalAt(world, host, point, 'SIGKILL', ({ path, claim, when }) => {
+    if (claim) claims.set(claim.owner, path)
+    for (const name of claim?.recorded ?? [])
+      if (name.startsWith('call ')) writes.set(name, (writes.get(name) ?? 0) + Number(when === 'after'))
+  })
   const { status } = await sender.once(delivery, 0)
   world.atStep = () => {}
-  host.process.child.kill('SIGKILL')
-  await host.process.exit
-  await host.restart()
+  host?.process.child.kill('SIGKILL')
+  await host?.process.exit
+  await host?.restart()
 
-  const writes = world.writes.splice(0)
   // The leases of the host that died, so that nobody waits for them.
   const { store, close } = await openStore(readConfig(variables), () => {})
-  const isThere = () =>
-    store.probe().then(
-      () => true,
-      () => false,
-    )
-  await until('the store is connected', isThere)
-  for (const { subject, owner } of new Map(writes.map(({ lease }) => [lease.owner, lease])).values()) {
+  await until('the store is connected', () => store.probe().then(() => true))
+  for (const [owner, subject] of claims) {
     const record = await store.read(subject)
     if (record) await store.renew({ subject, owner, fence: record.fence }, 1)
   }
   await close()
-  // The first write of a call is its intent, the second one its result, or takes the intent back.
-  const ofCalls = writes.flatMap(({ steps, when }) => steps.map((name) => ({ name, when })))
-  const calls = Map.groupBy(
-    ofCalls.filter(({ name }) => name.startsWith('call ')),
-    ({ name }) => name,
-  )
-  const isInFlight = (call: { when: string }[]) => call.filter(({ when }) => when === 'after').length < 2
-  const inFlight = [...calls.values()].filter(isInFlight).length
+  const inFlight = [...writes.values()].filter((count) => count < 2).length
   return { received: await sender.untilFinal(delivery), isInterrupted: status === 0, inFlight }
 }
 
@@ -240,7 +242,6 @@ async function killAt(world: World, delivery: Delivery, point: Point): Promise<O
 async function pauseAt(world: World, delivery: Delivery, point: Point): Promise<Outcome> {
   const { sender, hosts } = world
   const [holder] = hosts
-  if (!holder) throw new Error('There is no host.')
   const isHalted = signalAt(world, holder, point, 'SIGSTOP')
   let isOver = false
   const first = sender.once(delivery, 0).finally(() => {
@@ -254,7 +255,7 @@ async function pauseAt(world: World, delivery: Delivery, point: Point): Promise<
   world.atStep = ({ to, method, path, when }) => {
     if (when === 'before' && to !== 'store' && method !== 'GET') late.push(`${method} ${to}${path}`)
   }
-  holder.process.child.kill('SIGCONT')
+  holder?.process.child.kill('SIGCONT')
   const { replayed } = await first
   await pause(100)
   world.atStep = () => {}

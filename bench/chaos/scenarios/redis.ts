@@ -1,5 +1,5 @@
+import { pause, startLoad, until } from '../../shared/clock.ts'
 import { checkLoad, type Findings, tally } from '../checks.ts'
-import { pause, startLoad, until } from '../clock.ts'
 import { challenge, created, type Delivery, sendEmail, sendEmails } from '../events.ts'
 import type { Scenario } from '../scenario.ts'
 import { arranged, type World } from '../world.ts'
@@ -9,14 +9,17 @@ const OUTAGE_MS = 3_000
 const RECOVERY_MS = 20_000
 const PER_SECOND = 40
 
+/** Two hosts with the same short lease. */
+const hosts = [{ CHAOS_LEASE_MS: '10000' }, { CHAOS_LEASE_MS: '10000' }]
+
 export const redisOutage: Scenario = {
   name: 'redis',
   shows:
     'Redis is killed, started again, and halted, under load: 503 for what has effects, and nothing twice',
-  run: (found) =>
-    arranged({ store: 'redis', hosts: [{ CHAOS_LEASE_MS: '10000' }, { CHAOS_LEASE_MS: '10000' }] }, (world) =>
-      outlastRedis(world, found),
-    ),
+  atATime: 1,
+  cases: () => ({
+    'two hosts': (found) => arranged({ store: 'redis', hosts }, (world) => outlastRedis(world, found)),
+  }),
 }
 
 async function outlastRedis(world: World, found: Findings): Promise<void> {

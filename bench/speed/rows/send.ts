@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cert } from '../../../tooling/runtimes/certificate.ts'
 import { microseconds, milliseconds, times } from '../../shared/format.ts'
+import { startForwarder, startHttp2Gateway } from '../../shared/network.ts'
 import { startWorker, type WorkerProcess } from '../../shared/processes.ts'
 import type { Row } from '../row.ts'
-import { startSlowNetwork } from '../slow-network.ts'
 
 const ROUND_TRIP_MS = 40
 
@@ -35,8 +35,9 @@ export const send: Row = {
   async start({ fixture, quick }) {
     const program = await fixture.program('send')
     const provider = await fixture.startProvider()
-    const http1 = await startSlowNetwork(provider.port, ROUND_TRIP_MS)
-    const http2 = await startSlowNetwork(provider.port, ROUND_TRIP_MS, { offersHttp2: true })
+    const slow = ({ port }: { port: number }) => startForwarder(() => port, { roundTripMs: ROUND_TRIP_MS })
+    const http1 = await slow(await startForwarder(() => provider.port, { isSecure: true }))
+    const http2 = await slow(await startHttp2Gateway(provider.port))
     const authority = join(fixture.folder, 'authority.pem')
     writeFileSync(authority, cert)
     const startClient = (contender: string, { port }: { port: number }) =>
@@ -60,7 +61,7 @@ export const send: Row = {
         const { p50, p99, cpuMicroseconds: cpu } = one
         return { p50, p99, cpu, manyP50: many.p50, manyCpu: many.cpuMicroseconds }
       },
-      stop: () => Promise.all([provider, http1, http2, ...Object.values(clients)].map((each) => each.stop())),
+      stop: () => Promise.all([provider, ...Object.values(clients)].map((each) => each.stop())),
     }
   },
   targets: ({ ratio }) => [

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 export { pause }
 
 /**
- * Resolves as soon as `holds` returns true.
+ * Resolves as soon as `holds` returns true. Until then, it may reject.
  *
  * @throws after `timeoutMs`
  */
@@ -11,11 +11,13 @@ export async function until(
   what: string,
   holds: () => boolean | Promise<boolean>,
   timeoutMs = 10_000,
+  everyMs = 10,
 ): Promise<void> {
+  const isTrue = async () => holds()
   const end = Date.now() + timeoutMs
-  while (!(await holds())) {
+  while (!(await isTrue().catch(() => false))) {
     if (Date.now() > end) throw new Error(`Not within ${timeoutMs} ms: ${what}.`)
-    await pause(10)
+    await pause(everyMs)
   }
 }
 
@@ -42,4 +44,17 @@ export function startLoad<Result>(
     await started
     return Promise.all(results)
   }
+}
+
+/** Works on some items at a time. */
+export async function inParallel<Item>(
+  atATime: number,
+  items: readonly Item[],
+  work: (item: Item) => Promise<unknown>,
+): Promise<void> {
+  const queue = items.values()
+  const workInTurn = async () => {
+    for (const item of queue) await work(item)
+  }
+  await Promise.all(Array.from({ length: atATime }, workInTurn))
 }
