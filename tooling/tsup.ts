@@ -27,7 +27,7 @@ export default defineConfig(() => {
     async onSuccess() {
       // Each of several checkers would check again what most files share.
       execFileSync('tsc', ['-p', 'tsconfig.build.json', '--checkers', '1'], { stdio: 'inherit' })
-      writeCommonJs(entries.flatMap((conditions) => conditions.require ?? []))
+      await writeCommonJs(entries.flatMap((conditions) => conditions.require ?? []))
     },
     // `node:sqlite` has no name without the prefix, and Deno and Workers require the prefix everywhere.
     removeNodeProtocol: false,

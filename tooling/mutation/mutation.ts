@@ -73,31 +73,30 @@ export async function findSurvivors(
   const suites = [...new Set(faults.flatMap((fault) => fault.suites))]
   print(`${suites.length} test files run without a fault, too.`)
   // A test that fails without a fault would seem to notice every one.
-  const queue = [{ suites, build: faults.find(({ build }) => build)?.build }, ...faults].entries()
+  async function checkSuites(copy: string): Promise<void> {
+    const build = faults.find((fault) => fault.build)?.build
+    const broken = await findKiller(copy, { suites, build }, end.signal)
+    if (broken) throw new Error(`${broken} fails without a fault.`)
+  }
   const survivors: Fault[] = []
+  const queue = faults.entries()
   async function work(copy: string): Promise<void> {
-    for (const [number, task] of queue) {
-      if (!('id' in task)) {
-        const broken = await findKiller(copy, task, end.signal)
-        if (broken) throw new Error(`${broken} fails without a fault.`)
-        continue
-      }
-      const path = join(copy, task.file)
+    for (const [index, fault] of queue) {
+      const path = join(copy, fault.file)
       const source = readFileSync(path, 'utf8')
-      writeFileSync(
-        path,
-        source.replace(task.from, () => task.to),
-      )
-      const killer = await findKiller(copy, task, end.signal).catch((cause) => {
-        throw new Error(`${task.id}: ${cause.message}`, { cause })
+      const faulty = source.replace(fault.from, () => fault.to)
+      writeFileSync(path, faulty)
+      const killer = await findKiller(copy, fault, end.signal).catch((cause) => {
+        throw new Error(`${fault.id}: ${cause.message}`, { cause })
       })
       writeFileSync(path, source)
-      if (killer === undefined) survivors.push(task)
-      print(`${number} of ${faults.length}  ${task.id}  ${killer ?? 'SURVIVES'}`)
+      if (killer === undefined) survivors.push(fault)
+      print(`${index + 1} of ${faults.length}  ${fault.id}  ${killer ?? 'SURVIVES'}`)
     }
   }
   try {
-    await Promise.all(copies.map(work))
+    const [first = '', ...others] = copies
+    await Promise.all([checkSuites(first).then(() => work(first)), ...others.map(work)])
     return survivors
   } finally {
     process.off('exit', cleanUp)
@@ -111,10 +110,8 @@ async function findKiller(
   { suites, build }: Pick<Fault, 'suites' | 'build'>,
   signal: AbortSignal,
 ) {
-  if (
-    build &&
-    (await run(signal, join(copy, build), 'node_modules/tsup/dist/cli-default.js', '--silent')) !== 0
-  )
+  const tsup = ['node_modules/tsup/dist/cli-default.js', '--silent']
+  if (build && (await run(signal, join(copy, build), ...tsup)) !== 0)
     throw new Error(`${build} can’t be built.`)
   for (const [name, files] of Map.groupBy(suites, (suite) => suite.split('/', 2).join('/'))) {
     const output = join(copy, 'report.json')

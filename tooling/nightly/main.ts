@@ -14,7 +14,7 @@ const suites: Readonly<Record<string, string>> = {
   runtimes: 'node tooling/runtimes/main.ts',
   outside: 'node tooling/outside/main.ts',
   downloads: 'node --conditions=@org/source packages/idp/test/downloads-check.ts',
-  fuzz: 'node --conditions=@org/source apps/server/test/hostile/main.ts --minutes 20',
+  fuzz: 'node --conditions=@org/source apps/server/test/hostile/main.ts --minutes 10',
   chaos: 'node --conditions=@org/source bench/chaos/main.ts',
   mutation: 'node tooling/mutation/main.ts',
 }
@@ -42,7 +42,9 @@ for (const [name, command] of Object.entries(suites)) {
   const code = status ?? 1
   process.exitCode = Math.max(Number(process.exitCode ?? 0), code)
   const minutes = ((performance.now() - began) / 60_000).toFixed(1)
-  rows.push(`| ${name} | ${code === 0 ? 'passed' : `**failed** with ${code}`} | ${minutes} |`)
+  const result = code === 0 ? 'passed' : `**failed** with ${code}`
+  console.error(`${name}: ${result}, ${minutes} minutes`)
+  rows.push(`| ${name} | ${result} | ${minutes} |`)
   const lines = stripVTControlCharacters(`${stdout}${stderr}`).trim().split('\n').slice(-LINES)
   outputs.push(`## ${name}\n\n\`${command}\`\n\n\`\`\`\n${lines.join('\n')}\n\`\`\``)
   // After each suite, so that a run that is cut has the results so far.

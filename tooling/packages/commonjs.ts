@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
-import { transformSync } from 'esbuild'
-import { parseSync } from 'oxc-parser'
+import { basename } from 'node:path'
+import { build } from 'esbuild'
 import { readExportedNames } from '../public-names.ts'
 
 /**
@@ -9,27 +8,22 @@ import { readExportedNames } from '../public-names.ts'
  *
  * @param entries the CommonJS modules, such as `./dist/index.cjs`; each stands beside its ES module
  */
-export function writeCommonJs(entries: readonly string[]): void {
-  const files = new Set(entries.map((entry) => join(entry.replace(/\.cjs$/, '.js'))))
-  for (const file of files) {
-    const text = readFileSync(file, 'utf8')
-    for (const specifier of readSpecifiers(file, text)) {
-      if (specifier.startsWith('.')) files.add(join(dirname(file), specifier))
-    }
-    translate(file, text)
-  }
-  for (const entry of entries) declare(entry)
-}
-
-function translate(file: string, text: string): void {
-  const { code } = transformSync(text, {
+export async function writeCommonJs(entries: readonly string[]): Promise<void> {
+  const options = { outdir: 'dist', outbase: 'dist', platform: 'node', write: false } as const
+  const entryPoints = entries.map((entry) => entry.replace(/\.cjs$/, '.js'))
+  const reached = { bundle: true, ignoreAnnotations: true, packages: 'external', metafile: true } as const
+  const { metafile } = await build({ ...options, ...reached, entryPoints })
+  const { outputFiles } = await build({
+    ...options,
+    entryPoints: Object.keys(metafile.inputs),
     format: 'cjs',
-    platform: 'node',
+    outExtension: { '.js': '.cjs' },
     // A module that is loaded later is a CommonJS module, too.
     supported: { 'dynamic-import': false },
   })
-  const modules = code.replaceAll(/(?<=\brequire\("\.[^"]*)\.js(?="\))/g, '.cjs')
-  writeFileSync(file.replace(/\.js$/, '.cjs'), modules)
+  for (const { path, text } of outputFiles)
+    writeFileSync(path, text.replaceAll(/(?<=\brequire\("\.[^"]*)\.js(?="\))/g, '.cjs'))
+  for (const entry of entries) declare(entry)
 }
 
 /** The declarations are the types of the ES module, so that a program may mix both kinds of modules. */
@@ -43,20 +37,4 @@ function declare(entry: string): void {
   ])
   const lines = [`import type * as esm ${from}`, `export type * ${from}`, ...values]
   writeFileSync(entry.replace(/\.cjs$/, '.d.cts'), `${lines.join('\n')}\n`)
-}
-
-/** The specifiers that a module imports, each once. */
-function readSpecifiers(file: string, text: string): string[] {
-  const { module } = parseSync(file, text)
-  return [
-    ...new Set([
-      ...module.staticImports.map(({ moduleRequest }) => moduleRequest.value),
-      ...module.staticExports.flatMap(({ entries }) =>
-        entries.flatMap(({ moduleRequest }) => moduleRequest?.value ?? []),
-      ),
-      ...module.dynamicImports.map(({ moduleRequest }) =>
-        text.slice(moduleRequest.start, moduleRequest.end).replaceAll(/^['"`]|['"`]$/g, ''),
-      ),
-    ]),
-  ]
 }
