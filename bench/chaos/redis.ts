@@ -1,9 +1,6 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { launch, nextPort } from '../shared/processes.ts'
+import { launch, makeFolder, nextPort } from '../shared/processes.ts'
 
 /** Whether this machine has a Redis server, Debian’s package `redis-server`. */
 export const hasRedis = spawnSync('redis-server', ['--version']).status === 0
@@ -14,9 +11,8 @@ export type RedisServer = Awaited<ReturnType<typeof startRedis>>
 
 /** Starts a Redis server on a free port, with the configuration that docs/scaling.md asks for. */
 export async function startRedis() {
-  const folder = mkdtempSync(join(tmpdir(), 'chaos-redis-'))
   const port = String(nextPort())
-  const listening = ['--port', port, '--bind', '127.0.0.1', '--dir', folder]
+  const listening = ['--port', port, '--bind', '127.0.0.1', '--dir', makeFolder()]
   const durable = ['--save', '', '--appendonly', 'yes', '--appendfsync', 'always']
   async function launchRedis() {
     const redis = launch('redis-server', { parameters: [...listening, ...durable] })
@@ -24,32 +20,20 @@ export async function startRedis() {
     return redis
   }
   let running = await launchRedis()
-  /** Its append-only file holds every write that it confirmed. */
-  async function kill(): Promise<void> {
-    running.child.kill('SIGKILL')
-    await running.exit
-  }
   return {
-    get child() {
-      return running.child
-    },
     url: `redis://127.0.0.1:${port}`,
-    kill,
+    /** Its append-only file holds every write that it confirmed. */
+    kill: () => running.kill(),
     async start() {
       running = await launchRedis()
     },
     pause: () => void running.child.kill('SIGSTOP'),
     resume: () => void running.child.kill('SIGCONT'),
     /** Sends a command over a connection of its own. */
-    ask: (...command: string[]) => ask(port, command),
-    async close() {
-      await kill()
-      rmSync(folder, { recursive: true, force: true })
+    async ask(...command: string[]): Promise<string> {
+      const reply = await promisify(execFile)('redis-cli', ['-e', '-p', port, ...command])
+      return reply.stdout.trim()
     },
+    close: () => running.kill(),
   }
-}
-
-async function ask(port: string, command: readonly string[]): Promise<string> {
-  const reply = await promisify(execFile)('redis-cli', ['-e', '-p', port, ...command])
-  return reply.stdout.trim()
 }

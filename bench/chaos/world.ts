@@ -1,11 +1,9 @@
 /** Hosts in processes of their own, and everything outside them as emulators in this process. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createPlatformEmulator, serve } from '../../packages/core/src/testing/index.ts'
 import { createPlatformApi } from '../../packages/idp-server/src/testing/index.ts'
 import { createMailProvider } from '../../packages/mailer/src/testing/index.ts'
-import { nextPort, startServer } from '../shared/processes.ts'
+import { makeFolder, nextPort, startServer } from '../shared/processes.ts'
 import { type RedisServer, startRedis } from './redis.ts'
 import { createSender, type Sender } from './sender.ts'
 
@@ -162,9 +160,8 @@ export async function arranged<Result>(
   body: (world: World) => Promise<Result>,
 ): Promise<Result> {
   const outside = await startOutside(mailPort)
-  const folder = mkdtempSync(join(tmpdir(), 'chaos-'))
   const redis = store === 'redis' ? await startRedis() : undefined
-  const DELIVERY_STORE = redis?.url ?? `sqlite:${join(folder, 'deliveries.db')}`
+  const DELIVERY_STORE = redis?.url ?? `sqlite:${join(makeFolder(), 'deliveries.db')}`
   const shared = { DELIVERY_STORE, ...(watchesStore && { CHAOS_STEPS: outside.stepsUrl }) }
   const hosts: HostProcess[] = []
   Object.assign(outside.variables, shared)
@@ -176,9 +173,6 @@ export async function arranged<Result>(
     const sender = createSender(hosts, outside.journal)
     return await body(Object.assign(outside, { hosts, sender, redis }))
   } finally {
-    for (const host of hosts) host.process.child.kill('SIGKILL')
-    await redis?.close()
-    await outside.close()
-    rmSync(folder, { recursive: true, force: true })
+    await Promise.all([...hosts.map((host) => host.process.kill()), redis?.close(), outside.close()])
   }
 }

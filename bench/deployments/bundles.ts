@@ -1,6 +1,6 @@
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync } from 'node:fs'
 import { join } from 'node:path'
+import { makeFolder } from '../shared/processes.ts'
 
 export type Variables = Readonly<Record<string, string | undefined>>
 
@@ -15,9 +15,8 @@ type TargetName = 'node' | 'lambda' | 'vercel' | 'worker'
 export const folderOf = (name: TargetName) => new URL(`../../apps/server/dist/${name}/`, import.meta.url)
 
 /** Copies a bundle into an empty folder, from where it can load no other module. */
-export function putAlone(name: TargetName): { folder: string; file: string; remove(): void } {
-  const folder = mkdtempSync(join(tmpdir(), 'host-'))
+export function putAlone(name: TargetName): { folder: string; file: string } {
+  const folder = makeFolder()
   cpSync(folderOf(name), folder, { recursive: true })
-  const file = join(folder, `${name}.mjs`)
-  return { folder, file, remove: () => rmSync(folder, { recursive: true, force: true }) }
+  return { folder, file: join(folder, `${name}.mjs`) }
 }

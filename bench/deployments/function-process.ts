@@ -13,9 +13,9 @@ const program = new URL('function-program.ts', import.meta.url).pathname
 
 /** Runs a bundle with only these variables, and halts it until it is called. */
 async function startFunction(kind: 'lambda' | 'vercel', variables: Variables) {
-  const { folder, file, remove } = putAlone(kind)
+  const { folder, file } = putAlone(kind)
   const options = { parameters: [kind, file], cwd: folder, environment: variables }
-  const { child, log, url } = await startListening(program, options)
+  const { child, log, url, kill } = await startListening(program, options)
   child.kill('SIGSTOP')
   let underWay = 0
   return {
@@ -33,10 +33,7 @@ async function startFunction(kind: 'lambda' | 'vercel', variables: Variables) {
         if (underWay === 0) child.kill('SIGSTOP')
       }
     },
-    close() {
-      child.kill('SIGKILL')
-      remove()
-    },
+    close: kill,
   }
 }
 
@@ -50,7 +47,7 @@ async function serveFunction(
     log,
     async close() {
       await server.close()
-      close()
+      await close()
     },
   }
 }

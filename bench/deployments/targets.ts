@@ -18,7 +18,7 @@ export function inProduction(variables: Variables, deliveryStore: string): Varia
 }
 
 async function startNode(variables: Variables): Promise<Target> {
-  const { folder, file, remove } = putAlone('node')
+  const { folder, file } = putAlone('node')
   const { url, log, stop } = await startListening(file, { cwd: folder, environment: variables })
-  return { url, log, close: () => stop().then(remove) }
+  return { url, log, close: () => stop().then(() => {}) }
 }

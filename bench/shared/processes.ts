@@ -1,8 +1,10 @@
-/** Child processes. Each of them ends when this process ends, for whatever reason. */
+/** Child processes and temporary folders. They end when this process ends, for whatever reason. */
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { get } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { until } from './clock.ts'
 import { pinned } from './machine.ts'
@@ -28,9 +30,18 @@ export interface LaunchOptions {
 export type Process = ReturnType<typeof launch>
 
 const running = new Set<ChildProcess>()
+const folders = new Set<string>()
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL')
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
+
+/** Makes an empty folder, which is deleted at the end of this process. */
+export function makeFolder(parent = tmpdir()): string {
+  const folder = mkdtempSync(join(parent, 'bench-'))
+  folders.add(folder)
+  return folder
+}
 
 export function launch(command: string, options: LaunchOptions = {}) {
   const { parameters = [], environment = {}, cwd, core, output, ipc = false } = options
@@ -68,6 +79,10 @@ export function launch(command: string, options: LaunchOptions = {}) {
       const isReady = await until('', isOver, START_MS, everyMs).then(isAlive, () => false)
       if (!isReady)
         throw new Error(`${[command, ...parameters].slice(-3).join(' ')} is not ready: ${log.join('\n')}`)
+    },
+    async kill(): Promise<void> {
+      child.kill('SIGKILL')
+      await exit
     },
     /** Sends SIGTERM, after 30 seconds SIGKILL, and resolves with the exit code. */
     async stop() {

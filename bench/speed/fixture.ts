@@ -1,13 +1,13 @@
 /** The contenders as their users have them: our packages as they are published, the host as its build makes it. */
 import { execFile } from 'node:child_process'
-import { mkdirSync, mkdtempSync, openSync, rmSync } from 'node:fs'
+import { mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import * as esbuild from 'esbuild'
 import { root } from '../../tooling/packages/workspace.ts'
 import { putAlone } from '../deployments/bundles.ts'
 import manifest from '../package.json' with { type: 'json' }
-import { type LaunchOptions, startListening, startServer } from '../shared/processes.ts'
+import { type LaunchOptions, makeFolder, startListening, startServer } from '../shared/processes.ts'
 import { hostEnvironment } from './programs/host-environment.ts'
 
 export type Fixture = Awaited<ReturnType<typeof createFixture>>
@@ -18,12 +18,8 @@ export async function createFixture() {
   // Below `bench`, so that programs find its packages. Version control and the formatter ignore `.data`.
   const data = join(import.meta.dirname, '../.data')
   mkdirSync(data, { recursive: true })
-  const folder = mkdtempSync(join(data, 'speed-'))
-  const { file: host, remove } = putAlone('node')
-  process.once('exit', () => {
-    remove()
-    rmSync(folder, { recursive: true, force: true })
-  })
+  const folder = makeFolder(data)
+  const { file: host } = putAlone('node')
 
   /** Compiles a program of `programs/`, with or without the packages that it imports. */
   async function compile(name: string, external: readonly string[]): Promise<string> {

@@ -4,18 +4,17 @@
  * each step. It needs `pnpm build`.
  */
 import { execFile } from 'node:child_process'
-import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import { startListening } from '../../bench/shared/processes.ts'
+import { makeFolder, startListening } from '../../bench/shared/processes.ts'
 import { formsOf, rename } from '../new-integration/names.ts'
 import { packAll } from '../packages/pack.ts'
 import { installInto } from '../packages/weigh.ts'
 import { root } from '../packages/workspace.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'outside-'))
+const folder = makeFolder()
 const author = join(folder, 'author')
 const user = join(folder, 'user')
 const ownTarball = join(author, 'acme-carrier-pigeon-1.0.0.tgz')
@@ -90,7 +89,6 @@ try {
 } catch (error) {
   console.log(`FAILED  ${error instanceof Error ? error.message : error}`)
   process.exitCode = 1
-} finally {
-  rmSync(folder, { recursive: true, force: true })
-  process.exit()
 }
+// The servers of the frameworks listen on.
+process.exit()

@@ -3,9 +3,9 @@
  * cases and runtimes: `node tooling/runtimes/main.ts`, or for example `… main.ts node24 workerd`. The packages must be
  * built.
  */
-import { cp, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeFolder } from '../../bench/shared/processes.ts'
 import { packAll } from '../packages/pack.ts'
 import { installInto } from '../packages/weigh.ts'
 import { type Case, cases, sent, unknown } from './cases.ts'
@@ -18,31 +18,27 @@ const stranger = given.find((name) => !known.includes(name))
 if (stranger) throw new Error(`“${stranger}” is none of ${known.join(', ')}.`)
 const chosen = given.length > 0 ? given : known
 
-const folder = await mkdtemp(join(tmpdir(), 'runtimes-'))
+const folder = makeFolder()
 const folders: Folders = { project: join(folder, 'project'), tools: join(folder, 'tools/node_modules') }
 const faults: string[] = []
-try {
-  const packages = await packAll(folder)
-  await installInto(folders.project, [...packages.map(({ tarball }) => tarball), 'zod@^4.4.0'])
-  const needs = chosen.flatMap((name) => (name === 'jest' ? 'jest@30.5.2' : (runtimes[name]?.installs ?? [])))
-  await installInto(join(folder, 'tools'), needs)
-  await cp(join(import.meta.dirname, 'programs'), folders.project, { recursive: true })
+const packages = await packAll(folder)
+await installInto(folders.project, [...packages.map(({ tarball }) => tarball), 'zod@^4.4.0'])
+const needs = chosen.flatMap((name) => (name === 'jest' ? 'jest@30.5.2' : (runtimes[name]?.installs ?? [])))
+await installInto(join(folder, 'tools'), needs)
+await cp(join(import.meta.dirname, 'programs'), folders.project, { recursive: true })
 
-  const columns = chosen.filter((name) => name !== 'jest')
-  const cells = await Promise.all(columns.map(judgeAll))
-  printLine('Case', columns)
-  for (const [row, name] of Object.keys(cases).entries())
-    printLine(
-      name,
-      cells.map((column) => column[row] ?? ''),
-    )
-  for (const name of columns.filter((each) => each.startsWith('node')))
-    await tryProgram(name, 'require', [...(runtimes[name]?.command(folders) ?? []), 'required.cjs'])
-  const jest = [process.execPath, join(folders.tools, 'jest/bin/jest.js'), '--rootDir', folders.project]
-  if (chosen.includes('jest')) await tryProgram('jest', 'with its default configuration', jest)
-} finally {
-  await rm(folder, { recursive: true, force: true })
-}
+const columns = chosen.filter((name) => name !== 'jest')
+const cells = await Promise.all(columns.map(judgeAll))
+printLine('Case', columns)
+for (const [row, name] of Object.keys(cases).entries())
+  printLine(
+    name,
+    cells.map((column) => column[row] ?? ''),
+  )
+for (const name of columns.filter((each) => each.startsWith('node')))
+  await tryProgram(name, 'require', [...(runtimes[name]?.command(folders) ?? []), 'required.cjs'])
+const jest = [process.execPath, join(folders.tools, 'jest/bin/jest.js'), '--rootDir', folders.project]
+if (chosen.includes('jest')) await tryProgram('jest', 'with its default configuration', jest)
 for (const fault of faults) console.log(fault)
 if (faults.length > 0) process.exitCode = 1
 

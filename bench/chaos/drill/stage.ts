@@ -1,13 +1,12 @@
 /** A built host between emulators, with its log in a file, under light traffic, for an incident. */
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { openSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sign } from '../../../packages/core/src/index.ts'
 import { cert } from '../../../tooling/runtimes/certificate.ts'
 import { until } from '../../shared/clock.ts'
-import { launch, nextPort, type Process } from '../../shared/processes.ts'
+import { launch, makeFolder, nextPort, type Process } from '../../shared/processes.ts'
 import { type Break, startWay } from '../way.ts'
 import { startOutside, webhookSecret } from '../world.ts'
 
@@ -20,12 +19,12 @@ export type Stage = Awaited<ReturnType<typeof createStage>>
 export async function createStage() {
   const outside = await startOutside()
   outside.platform.addDeployment({ id: 'dep_1' })
-  const folder = mkdtempSync(join(tmpdir(), 'drill-'))
+  const folder = makeFolder()
   const port = nextPort()
   const url = `http://127.0.0.1:${port}`
   const log = join(folder, 'host.log')
   const output = openSync(log, 'a')
-  const ends: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: true }), outside.close]
+  const ends: (() => unknown)[] = [outside.close]
   const store = `sqlite:${folder}/data/deliveries.db`
   const own = { OPERATOR_TOKEN, DELIVERY_STORE: store, PORT: String(port) }
   const variables: Record<string, string> = { ...outside.variables, ...own }
@@ -52,10 +51,7 @@ export async function createStage() {
       host = launch('unshare', { parameters, environment: variables, output })
     },
     isReady: () => until('the host is ready', async () => (await fetch(`${url}/readyz`)).ok),
-    async kill(): Promise<void> {
-      host?.child.kill('SIGKILL')
-      await host?.exit
-    },
+    kill: async () => host?.kill(),
     /** Opens connections that send nothing, and others in place of those that the host closes. */
     holdConnections(count: number): void {
       const hold = () => {

@@ -222,8 +222,7 @@ async function killAt(world: World, delivery: Delivery, point: Point): Promise<O
   })
   const { status } = await sender.once(delivery, 0)
   world.atStep = () => {}
-  host?.process.child.kill('SIGKILL')
-  await host?.process.exit
+  await host?.process.kill()
   await host?.restart()
 
   // The leases of the host that died, so that nobody waits for them.
