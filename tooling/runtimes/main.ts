@@ -28,13 +28,10 @@ await installInto(join(folder, 'tools'), needs)
 await cp(join(import.meta.dirname, 'programs'), folders.project, { recursive: true })
 
 const columns = chosen.filter((name) => name !== 'jest')
-const cells = await Promise.all(columns.map(judgeAll))
-printLine('Case', columns)
-for (const [row, name] of Object.keys(cases).entries())
-  printLine(
-    name,
-    cells.map((column) => column[row] ?? ''),
-  )
+/** The verdicts of each case, by runtime. */
+const table: Record<string, Record<string, string>> = {}
+await Promise.all(columns.map(judgeAll))
+console.table(table)
 for (const name of columns.filter((each) => each.startsWith('node')))
   await tryProgram(name, 'require', [...(runtimes[name]?.command(folders) ?? []), 'required.cjs'])
 const jest = [process.execPath, join(folders.tools, 'jest/bin/jest.js'), '--rootDir', folders.project]
@@ -42,25 +39,18 @@ if (chosen.includes('jest')) await tryProgram('jest', 'with its default configur
 for (const fault of faults) console.log(fault)
 if (faults.length > 0) process.exitCode = 1
 
-function printLine(name: string, cells: readonly string[]): void {
-  console.log(`${name.padEnd(44)}${cells.map((cell) => cell.padEnd(9)).join('')}`)
-}
-
-/** Runs all cases on a runtime, and returns its column of the table. */
-async function judgeAll(runtime: string): Promise<string[]> {
+/** Runs all cases on a runtime, and writes its column of the table. */
+async function judgeAll(runtime: string): Promise<void> {
   const rows = await Promise.all(
     Object.entries(cases).map(async ([name, row]) => ({ name, row, provider: await startProvider(row) })),
   )
-  try {
-    const tasks = rows.map(({ name, row, provider: { url } }) => ({ ...row, name, url }))
-    const outcomes = JSON.parse(await runCases(runtime, JSON.stringify(tasks), folders))
-    return rows.map(({ name, row, provider: { accepted } }) => {
-      const fault = judge(row, outcomes[name] ?? [], accepted.length)
-      if (fault) faults.push(`${runtime}: ${name}: ${fault}`)
-      return fault ? 'FAILED' : 'ok'
-    })
-  } finally {
-    for (const { provider } of rows) provider.close()
+  const tasks = rows.map(({ name, row, provider: { url } }) => ({ ...row, name, url }))
+  const outcomes = JSON.parse(await runCases(runtime, JSON.stringify(tasks), folders))
+  for (const { name, row, provider } of rows) {
+    const fault = judge(row, outcomes[name] ?? [], provider.accepted.length)
+    if (fault) faults.push(`${runtime}: ${name}: ${fault}`)
+    table[name] = { ...table[name], [runtime]: fault ? 'FAILED' : 'ok' }
+    provider.close()
   }
 }
 
