@@ -1,16 +1,16 @@
 /** Child processes and temporary folders. They end when this process ends, for whatever reason. */
-import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
+import { type ChildProcess, type StdioOptions, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { get } from 'node:http'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { until } from './clock.ts'
-import { pinned } from './machine.ts'
 
-/** So long that only a process that hangs exceeds it, on a busy machine, too. */
-const START_MS = 150_000
+/** Whether a process can be pinned to a core: the machine has `taskset` and more than one core. */
+const canPin = availableParallelism() > 1 && spawnSync('taskset', ['--version']).status === 0
+const START_MS = 30_000
 /** Longer than a host may take to finish its events after SIGTERM. */
 const STOP_MS = 60_000
 const LINES_KEPT = 1_000
@@ -20,7 +20,7 @@ export interface LaunchOptions {
   /** The process sees `PATH` and these variables, and no others. */
   environment?: Readonly<Record<string, string | undefined>>
   cwd?: string
-  /** The core that the process is pinned to. */
+  /** The core that the process is pinned to, if this machine can do so. */
   core?: number
   /** A file descriptor for standard output, which is piped otherwise. */
   output?: number
@@ -47,7 +47,11 @@ export function launch(command: string, options: LaunchOptions = {}) {
   const { parameters = [], environment = {}, cwd, core, output, ipc = false } = options
   const stdio: StdioOptions = ['ignore', output ?? 'pipe', 'pipe', ...(ipc ? (['ipc'] as const) : [])]
   const env = { PATH: process.env.PATH, ...environment }
-  const child = spawn(...pinned(core, command, parameters), { stdio, env, cwd })
+  const [program = '', ...rest] = [
+    ...(canPin && core !== undefined ? ['taskset', '-c', String(core)] : []),
+    ...[command, ...parameters],
+  ]
+  const child = spawn(program, rest, { stdio, env, cwd })
   const log: string[] = []
   for (const stream of [child.stdout, child.stderr]) {
     if (!stream) continue

@@ -4,8 +4,8 @@
  * `pnpm bench` runs all rows. Options: `--only <row>` (repeatable) runs single rows; `--quick` runs short rounds;
  * `--smoke` runs the gate of CI alone.
  */
+import { availableParallelism, cpus, loadavg, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
-import { describeMachine } from '../shared/machine.ts'
 import { createFixture } from './fixture.ts'
 import { measureRow } from './row.ts'
 import { batch } from './rows/batch.ts'
@@ -27,7 +27,10 @@ const unknown = only.find((id) => !rows.some((row) => row.id === id))
 if (unknown !== undefined) throw new Error(`There is no row “${unknown}”.`)
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 
-const provenance = `${new Date().toISOString().slice(0, 10)}; ${describeMachine()}`
+const load = loadavg().map((value) => value.toFixed(2))
+const memory = `${Math.round(totalmem() / 1e9)} GB`
+const machine = `${availableParallelism()} cores, ${cpus()[0]?.model.trim()}, ${memory}, ${process.platform}`
+const provenance = `${new Date().toISOString().slice(0, 10)}; ${machine}, Node ${process.versions.node}, load average at the start ${load.join(', ')}`
 console.error(`${provenance}\nbuilding …`)
 const fixture = await createFixture()
 if (values.smoke) {

@@ -21,7 +21,7 @@ const breaks = {
 export type Break = keyof typeof breaks
 
 export interface Provider {
-  /** What the provider does with its first calls, and then with each further one: it answers by default. */
+  /** Its behaviour at the first calls, and at each further one as at the last of these. It answers by default. */
   does?: readonly ('answer' | 'redirect' | 'limit' | Break)[]
   /** The time that it takes for a call. */
   delayMs?: number

@@ -3,6 +3,7 @@
  * request in flight on each connection. A library that parses each response costs more than the echo that it loads.
  */
 import { createHmac } from 'node:crypto'
+import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { serveOrders } from '../../shared/serve-orders.ts'
 import { webhookSecret } from './host-environment.ts'
@@ -58,11 +59,10 @@ async function load({ port, connections, ms, kind }: LoadOrder): Promise<LoadRep
   return { done, wallMs }
 }
 
-function open(port: number): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(port, '127.0.0.1', () => resolve(socket))
-    socket.setEncoding('latin1').setNoDelay(true).once('error', reject)
-  })
+async function open(port: number): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true }).setEncoding('latin1')
+  await once(socket, 'connect')
+  return socket
 }
 
 /** The length of a response; `undefined` until its head has arrived. */
