@@ -153,7 +153,7 @@ function sdkBatch({ baseUrl, over }: Outage): Promise<Map<string, Fate>> {
   const account = { apiToken: 'shared-token', fromEmail: 'shop@example.com' }
   const mailer = createMailer({ ...account, baseUrl, timeoutMs: 5_000 })
   const ids = Array.from({ length: 40_000 }, (_, index) => `sdk.${index}`)
-  const messages = ids.map((id) => ({ to: addressOf(id), subject: 'Hi', textBody: 'Hi' }))
+  const messages = ids.map((id) => ({ key: id, to: addressOf(id), subject: 'Hi', textBody: 'Hi' }))
   return untilSent(messages.length, over, async () => {
     const { results = [] } = await mailer.sendEmails(messages, { journal }).catch((error) => error)
     return new Map(results.map(({ index, status }: Result) => [`sdk.${index}`, status]))
