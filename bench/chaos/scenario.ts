@@ -1,6 +1,6 @@
 import type { Findings } from './checks.ts'
 
-export interface ScenarioOptions {
+interface ScenarioOptions {
   /** The length of a scenario that has no length of its own. */
   minutes: number
   /** One after another, three seeds do everything that a scenario can do. */

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createServer, getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { cert as expiredCert, key as expiredKey } from '../../apps/server/test/expired-certificate.ts'
 import { cert } from '../../tooling/runtimes/certificate.ts'
-import { listen, startForwarder, startHttp2Gateway } from '../shared/network.ts'
+import { createHttp2Gateway, listen, startForwarder } from '../shared/network.ts'
 
 /**
  * `refused`: nobody listens. `dns`: the name has no address. `tls`: the handshake fails. `expired`: the certificate has
@@ -35,11 +35,12 @@ export function prepareCaller(): void {
  */
 export async function startWay(kind: Break | undefined, server: number) {
   const isSecure = kind === 'tls' || kind === 'expired'
-  const gateway = await startHttp2Gateway(server)
+  const gateway = createHttp2Gateway(() => server)
   const outdated = createServer({ cert: expiredCert, key: expiredKey }).on('tlsClientError', () => {})
+  const whole = isSecure ? await listen(gateway) : server
   const broken = kind === 'expired' ? await listen(outdated) : server
   let isBroken = false
-  const choose = () => (isSecure && !isBroken ? gateway.port : broken)
+  const choose = () => (isBroken ? broken : whole)
   let front = await startForwarder(choose)
   const { port } = front
   const name = `${crypto.randomUUID()}.test`

@@ -72,13 +72,14 @@ function delay(ms: number): Transform {
   })
 }
 
-/** Starts a server that offers HTTP/2 and HTTP/1.1 over TLS, and passes calls on to a port of the loopback interface. */
-export async function startHttp2Gateway(port: number) {
+/** Makes a server that offers HTTP/2 and HTTP/1.1 over TLS, and passes calls on to a port of the loopback interface. */
+export function createHttp2Gateway(port: () => number) {
   const agent = new Agent({ keepAlive: true })
-  const server = createSecureServer({ cert, key, allowHTTP1: true }, (call, response) => {
+  return createSecureServer({ cert, key, allowHTTP1: true }, (call, response) => {
     const { method, url: path, headers } = call
     const own = Object.entries(headers).filter(([name]) => !name.startsWith(':'))
-    const upstream = request({ agent, port, method, path, headers: Object.fromEntries(own) }, (answer) => {
+    const passed = { agent, port: port(), method, path, headers: Object.fromEntries(own) }
+    const upstream = request(passed, (answer) => {
       response.writeHead(answer.statusCode ?? 502, { 'content-type': 'application/json' })
       answer.pipe(response)
     })
@@ -86,5 +87,4 @@ export async function startHttp2Gateway(port: number) {
     upstream.on('error', () => call.socket.destroy())
     call.pipe(upstream)
   })
-  return { port: await listen(server), close: () => void server.close() }
 }

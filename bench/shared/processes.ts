@@ -97,7 +97,7 @@ export function launch(command: string, options: LaunchOptions = {}) {
   }
 }
 
-export function launchNode(file: string, { parameters = [], ...options }: LaunchOptions = {}): Process {
+function launchNode(file: string, { parameters = [], ...options }: LaunchOptions = {}): Process {
   return launch(process.execPath, { ...options, parameters: [file, ...parameters] })
 }
 

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cert } from '../../../tooling/runtimes/certificate.ts'
 import { microseconds, milliseconds, times } from '../../shared/format.ts'
-import { startForwarder, startHttp2Gateway } from '../../shared/network.ts'
+import { createHttp2Gateway, listen, startForwarder } from '../../shared/network.ts'
 import { startWorker, type WorkerProcess } from '../../shared/processes.ts'
 import type { Row } from '../row.ts'
 
@@ -35,9 +35,9 @@ export const send: Row = {
   async start({ fixture, quick }) {
     const program = await fixture.program('send')
     const provider = await fixture.startProvider()
-    const slow = ({ port }: { port: number }) => startForwarder(() => port, { roundTripMs: ROUND_TRIP_MS })
-    const http1 = await slow(await startForwarder(() => provider.port, { isSecure: true }))
-    const http2 = await slow(await startHttp2Gateway(provider.port))
+    const slow = (port: number) => startForwarder(() => port, { roundTripMs: ROUND_TRIP_MS })
+    const http1 = await slow((await startForwarder(() => provider.port, { isSecure: true })).port)
+    const http2 = await slow(await listen(createHttp2Gateway(() => provider.port)))
     const authority = join(fixture.folder, 'authority.pem')
     writeFileSync(authority, cert)
     const startClient = (contender: string, { port }: { port: number }) =>
