@@ -10,7 +10,8 @@ import { until } from './clock.ts'
 
 /** Whether a process can be pinned to a core: the machine has `taskset` and more than one core. */
 const canPin = availableParallelism() > 1 && spawnSync('taskset', ['--version']).status === 0
-const START_MS = 30_000
+/** So long that only a process that hangs exceeds it, on a busy machine, too. */
+const START_MS = 150_000
 /** Longer than a host may take to finish its events after SIGTERM. */
 const STOP_MS = 60_000
 const LINES_KEPT = 1_000
@@ -80,7 +81,7 @@ export function launch(command: string, options: LaunchOptions = {}) {
      */
     async ready(holds: () => boolean | Promise<boolean>, everyMs?: number): Promise<void> {
       const isOver = async () => !isAlive() || holds()
-      const isReady = await until('', isOver, START_MS, everyMs).then(isAlive, () => false)
+      const isReady = await until('it is ready', isOver, START_MS, everyMs).then(isAlive, () => false)
       if (!isReady)
         throw new Error(`${[command, ...parameters].slice(-3).join(' ')} is not ready: ${log.join('\n')}`)
     },
@@ -88,7 +89,7 @@ export function launch(command: string, options: LaunchOptions = {}) {
       child.kill('SIGKILL')
       await exit
     },
-    /** Sends SIGTERM, after 30 seconds SIGKILL, and resolves with the exit code. */
+    /** Sends SIGTERM, after 60 seconds SIGKILL, and resolves with the exit code. */
     async stop() {
       child.kill('SIGTERM')
       const limit = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
