@@ -84,20 +84,6 @@ describe('a create with an unknown outcome', () => {
     expect(strangers).not.toContain(published())
   })
 
-  it('adopts no application that another deployment of the same name has adopted', async () => {
-    const { create } = host({ settleMs: 0 })
-    provider.faults.add({ ...onCreate, cut: 'before' })
-    expect((await create({}, { id: 'dep_2' })).status).toBe(504)
-    loseCreation()
-    expect((await create()).status).toBe(504)
-    // No further change leaves before the provider has answered a read, one in a second.
-    for (const id of ['dep_1', 'dep_2'])
-      await expect.poll(async () => (await create({}, { id })).status).toBe(200)
-    const ids = ['dep_1', 'dep_2'].map(published)
-    expect(ids.toSorted()).toEqual([...provider.applications.keys()].toSorted())
-    expect(creates()).toBe(3)
-  })
-
   it('leaves several candidates to a person, and names their ids', async () => {
     const { create } = host({ settleMs: 0 })
     provider.faults.add({ ...onCreate, cut: 'before' })
@@ -110,7 +96,7 @@ describe('a create with an unknown outcome', () => {
   })
 })
 
-it('an application that another deployment has reserved is left to it, and another one is created', async () => {
+it('an application that another deployment of the same name has adopted is left to it, and another one is created', async () => {
   const store = memoryStore()
   const { create } = host({
     store,
