@@ -119,16 +119,22 @@ describe('a reference in an input', () => {
     }
     const isListed = (url: URL) => url.hostname === 'listed.example'
     const egress = { refuse: () => undefined, isListed, fetch }
-    const reach = async (text: string, url: string) => {
+    const reach = async (name: string, text: string, url: string) => {
       const provider = async (_: ProviderCall, context: HandlerContext) =>
         void (await context.egress.fetch(url))
-      return (await createWith(createHost({ environment, egress, provider }), { token: text })).body
+      const { handle } = createHost({ environment, egress, provider })
+      const outputs = { token: value, region: 'eu' }
+      return (
+        await deliver(handle, { name, deployment: { ...deployment, inputs: { token: text }, outputs } })
+      ).body
     }
     const refused = refusedWith('not sent to a URL of the deployment')
-    expect(await reach('{{env.TENANT}}', 'https://own.example')).toMatchObject(refused)
+    // The outputs that a deletion uses hold what the inputs refer to.
+    for (const name of ['DEPLOYMENT_CREATED', 'DEPLOYMENT_DELETED'])
+      expect(await reach(name, '{{env.TENANT}}', 'https://own.example')).toMatchObject(refused)
     expect(sent).toEqual([])
-    await reach('{{env.TENANT}}', 'https://listed.example')
-    await reach(token, 'https://own.example')
+    await reach('DEPLOYMENT_CREATED', '{{env.TENANT}}', 'https://listed.example')
+    await reach('DEPLOYMENT_CREATED', token, 'https://own.example')
     expect(sent).toEqual(['https://listed.example', 'https://own.example'])
   })
 
