@@ -128,7 +128,7 @@ describe('the record of a deployment', () => {
     ['a page', { html: true }],
     ['nothing', { empty: true }],
     ['half a record', { truncate: true }],
-    ['more than 1 MiB', { status: 200, body: 'x'.repeat(2 ** 20 + 1) }],
+    ['more than 1 MiB', { status: 200, body: { id: 'dep_1', plan: 'x'.repeat(2 ** 20) } }],
   ])('is not %s: the call fails, is not retried, and quotes nothing', async (_, fault) => {
     platform.faults.add(fault)
     expect(`${await failureOf(connect().getDeployment('dep_1'))}`).not.toContain('secret-input')
@@ -187,7 +187,8 @@ describe('a callback', () => {
     expect(await connect().getDeployment('dep_1')).toMatchObject({ id: 'dep_1' })
     expect(platform.calls).toHaveLength(5)
     platform.faults.add({ status: 500, times: 4 }, { cut: 'after', times: 9 })
-    await failureOf(connect().setStatus('dep_1', running))
+    const metric = { name: 'sent', value: 1, timestamp: '2026-11-20T09:00:00Z' }
+    await failureOf(connect().reportMetrics('dep_1', [metric]))
     expect(platform.calls).toHaveLength(10)
   })
 
@@ -211,12 +212,15 @@ describe('a callback', () => {
   it('ends before the next attempt if its lease is lost, with the reason of the lease', async () => {
     platform.faults.add({ status: 503, times: 9 })
     const lost = new IntegrationError('delivery_in_progress', 'The lease of this delivery is over.')
+    let attempts = 0
     const wrapFetch =
       (transport: typeof fetch): typeof fetch =>
-      (...call) =>
-        platform.calls.length === 2 ? Promise.reject(lost) : transport(...call)
+      (...call) => {
+        attempts += 1
+        return attempts === 3 ? Promise.reject(lost) : transport(...call)
+      }
     await expect(connect().setStatus('dep_1', running, { wrapFetch })).rejects.toBe(lost)
-    expect(platform.calls).toHaveLength(2)
+    expect([attempts, platform.calls.length]).toEqual([3, 2])
   })
 })
 
