@@ -67,6 +67,22 @@ describe('DEPLOYMENT_CREATED', () => {
     expect(requests).toEqual([])
   })
 
+  it('sends the value of a variable to no base URL of a deployment that is not listed', async () => {
+    const inputs = { ...dedicated, apiToken: '{{env.TENANT_TOKEN}}', baseUrl: webhook.url }
+    const outputs = { apiToken: 'dedicated-token', apiUrl: webhook.url, messageStream: 'outbound' }
+    for (const [isListed, status] of [
+      [false, 422],
+      [true, 200],
+    ] as const) {
+      const egress: Egress = { refuse: () => undefined, isListed: () => isListed, fetch }
+      const environment = () => ({ value: 'dedicated-token' })
+      const handler = webhook.handler({ environment, baseUrl: 'http://nowhere.invalid', egress })
+      const event = { name: 'METRIC_UPDATE', deployment: { id: 'dep_1', inputs, outputs } }
+      expect(await deliver(handler, event)).toMatchObject({ status })
+      expect(tokens()).toEqual(isListed ? ['dedicated-token'] : [])
+    }
+  })
+
   it('names the variable that a host without a shared server lacks', async () => {
     const { status, body } = await create({}, webhook.handler({ shared: { fromEmail: 'shop@example.com' } }))
     const detail = expect.stringContaining('MAILER_SHARED_API_TOKEN')
