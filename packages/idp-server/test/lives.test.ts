@@ -23,27 +23,30 @@ afterEach(() => void vi.useRealTimers())
 
 type Owner = 'host' | 'tenant'
 const owners = ['host', 'tenant'] as const
-/** What may happen, and how often. */
-const weights = {
-  ...{ create: 6, forget: 2, delete: 2, 'early event': 1, rotate: 1, 'rotate and revoke': 1 },
-  ...{ rename: 1, remove: 1, 'add instance': 1, 'rename another': 1 },
-  ...{ 'lose request': 1, 'lose answer': 1, 'hide list': 1 },
-}
-const move = fc.record({
-  does: fc.constantFrom(
-    ...Object.entries(weights).flatMap(([name, weight]) => Array<string>(weight).fill(name)),
-  ),
-  of: fc.constantFrom('dep_1', 'dep_2'),
-  name: fc.constantFrom('Shop', 'Market'),
-  owner: fc.constantFrom(...owners),
-  /** The request of its host, to the store, the provider or the platform, at which it dies. */
-  halt: fc.option(
-    fc.record({ at: fc.integer({ min: 1, max: 20 }), when: fc.constantFrom('before', 'after') }),
-    { nil: undefined },
-  ),
-})
+const of = fc.constantFrom('dep_1', 'dep_2')
+const name = fc.constantFrom('Shop', 'Market')
+const owner = fc.constantFrom(...owners)
+const does = <const Name extends string>(...names: Name[]) => fc.constantFrom(...names)
+/** The request of its host, to the store, the provider or the platform, at which it dies. */
+const halt = fc.option(
+  fc.record({
+    at: fc.integer({ min: 1, max: 20 }),
+    when: fc.constantFrom('before' as const, 'after' as const),
+  }),
+  { nil: undefined },
+)
+const move = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ does: does('create'), of, name, owner, halt }) },
+  { weight: 2, arbitrary: fc.record({ does: does('forget'), of, name, halt }) },
+  { weight: 2, arbitrary: fc.record({ does: does('delete'), of, halt }) },
+  { weight: 1, arbitrary: fc.record({ does: does('early event'), of, name }) },
+  { weight: 2, arbitrary: fc.record({ does: does('rotate', 'rotate and revoke'), owner }) },
+  { weight: 3, arbitrary: fc.record({ does: does('rename', 'remove', 'add instance'), of }) },
+  { weight: 1, arbitrary: fc.record({ does: does('rename another'), name, owner }) },
+  { weight: 3, arbitrary: fc.record({ does: does('lose request', 'lose answer', 'hide list') }) },
+)
 type Move = typeof move extends fc.Arbitrary<infer Kind> ? Kind : never
-type Halt = Move['halt']
+type Halt = typeof halt extends fc.Arbitrary<infer Kind> ? Kind : never
 
 /** Creations and updates that succeeded. */
 let ran = 0
@@ -159,17 +162,29 @@ async function live(moves: Move[]): Promise<void> {
       provider.addInstance(applicationId, `${id}.example`)
   }
 
-  async function take({ does, of, name, owner, halt }: Move): Promise<void> {
-    if (does === 'create') return create(of, name, owner, halt)
-    if (does === 'forget') return forget(of, name, halt)
-    if (does === 'early event') return sendEarly(of, name)
-    if (does === 'delete') return void (await remove(of, deployments.get(of)?.owner ?? 'host', halt))
-    if (does.startsWith('rotate')) return rotate(owner, does !== 'rotate')
-    if (does === 'hide list') return provider.faults.add(blindList)
-    if (does.startsWith('lose'))
-      return provider.faults.add({ ...onCreate, cut: does === 'lose request' ? 'before' : 'after' })
-    if (does === 'rename another') return void Object.assign(others[owner === 'host' ? 0 : 3] ?? {}, { name })
-    useDashboard(of, does)
+  async function take(move: Move): Promise<void> {
+    switch (move.does) {
+      case 'create':
+        return create(move.of, move.name, move.owner, move.halt)
+      case 'forget':
+        return forget(move.of, move.name, move.halt)
+      case 'early event':
+        return sendEarly(move.of, move.name)
+      case 'delete':
+        return void (await remove(move.of, deployments.get(move.of)?.owner ?? 'host', move.halt))
+      case 'rotate':
+      case 'rotate and revoke':
+        return rotate(move.owner, move.does !== 'rotate')
+      case 'rename another':
+        return void Object.assign(others[move.owner === 'host' ? 0 : 3] ?? {}, { name: move.name })
+      case 'hide list':
+        return provider.faults.add(blindList)
+      case 'lose request':
+      case 'lose answer':
+        return provider.faults.add({ ...onCreate, cut: move.does === 'lose request' ? 'before' : 'after' })
+      default:
+        return useDashboard(move.of, move.does)
+    }
   }
 
   /** The applications of people are as they left them, and each published one is another, with the right name. */
