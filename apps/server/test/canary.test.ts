@@ -79,7 +79,7 @@ const phases = [
 /** Sends every event on every route, with and without a deployment, while a server may answer each request with a status. */
 async function sendEverything(server?: string, status = 0) {
   const log: string[] = []
-  const { world, send } = startHost({
+  const { host, world, send } = startHost({
     variables: { PLATFORM_WEBHOOK_SECRET: secret },
     // So short that no event waits for a provider that breaks every write.
     requestTimeoutMs: server ? 300 : undefined,
@@ -111,6 +111,7 @@ async function sendEverything(server?: string, status = 0) {
         (deployments.get(route) ?? []).map((deployment) => deliver(route, { ...event, deployment })),
       ),
     )
+  await host.fetch(new Request(`http://host.test/nowhere/${secret}`))
   const callbacks = world.platform.calls
     .filter(({ path }) => !path.endsWith('/outputs'))
     .map(({ path, idempotencyKey, body }) => JSON.stringify([path, idempotencyKey, withoutPublished(body)]))

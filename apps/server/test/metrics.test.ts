@@ -111,8 +111,8 @@ describe('GET /metrics', () => {
 
   it('counts the calls of an owner from the first that fails on, for a hundred owners', async () => {
     const { world, send, scrape } = start()
-    const call = (owner: string, baseUrl?: string) =>
-      send('mailer', { ...sendMail, deployment: { ...mailDeployment('dep_1', baseUrl), owner } })
+    const call = (owner: string, baseUrl?: string, event: object = sendMail) =>
+      send('mailer', { ...event, deployment: { ...mailDeployment('dep_1', baseUrl), owner } })
     await call('cust_0')
     world.overrides.set('mail.test', () => Response.json({}, { status: 404 }))
     // A server of its own is no matter of the operator.
@@ -122,6 +122,8 @@ describe('GET /metrics', () => {
     for (let at = 0; at <= 100; at += 1) await call(`cust_${at}`)
     world.overrides.clear()
     await call('cust_0')
+    // A mistake of the caller.
+    await call('cust_0', undefined, calling('sendEmail', {}))
     const of = (owner: string, outcome: string) =>
       `webhook_owner_calls_total{route="mailer",owner="${owner}",outcome="${outcome}"} 1`
     const failed = Array.from({ length: 100 }, (_, at) => of(`cust_${at}`, 'failed'))
