@@ -13,8 +13,8 @@ export default defineConfig({
     isolate: false,
     include: ['test/**/*.test.ts'],
     // Generous, so that no test fails on a busy machine. A test has no shorter limit of its own.
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
-    expect: { poll: { timeout: 150_000 } },
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
+    expect: { poll: { timeout: 500_000 } },
   },
 })

@@ -92,7 +92,8 @@ describe('the bundled host, beside strangers,', () => {
       // More at once would fill the memory before any handler runs.
       await fetch(`${url}/healthz`)
     }
-    for (const stranger of strangers) await expect.poll(stranger.received).toMatch(/^HTTP\/1.1 400 /)
+    // On a busy machine, the time of a request may end first.
+    for (const stranger of strangers) await expect.poll(stranger.received).toMatch(/^HTTP\/1.1 40[08] /)
     expect(await small.send('mailer', { name: 'HEALTH_CHECK' })).toMatchObject({ status: 200 })
   })
 

@@ -71,7 +71,7 @@ export function describeInBrowser(
 export async function openTab(context: BrowserContext, url: string) {
   const tab = await context.newPage()
   // Shorter than a test may take, so that its error names what is missing.
-  tab.setDefaultTimeout(150_000)
+  tab.setDefaultTimeout(500_000)
   const complaints: string[] = []
   tab.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
