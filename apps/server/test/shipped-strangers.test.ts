@@ -86,7 +86,7 @@ describe('the bundled host, beside strangers,', () => {
       stranger.write(post({ 'transfer-encoding': 'chunked', ...forged() }))
       return stranger
     }
-    const strangers = await Promise.all(Array.from({ length: 100 }, begin))
+    const strangers = await Promise.all(Array.from({ length: 200 }, begin))
     for (let round = 0; round < 15; round += 1) {
       for (const stranger of strangers) stranger.write('1\r\n{\r\n'.repeat(400))
       // More at once would fill the memory before any handler runs.
