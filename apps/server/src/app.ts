@@ -74,7 +74,7 @@ export function createApp(options: AppOptions): Hono {
     // Each route that matches, but no middleware.
     const takes = (asked: string) =>
       app.router.match(asked, context.req.path)[0].some(([[, route]]) => route.method === asked)
-    const allowed = ['GET', 'POST'].filter(takes).join(', ')
+    const allowed = ['GET', 'POST'].filter(takes).join().replace('GET', 'GET, HEAD')
     if (allowed !== '') {
       const message = `${path} takes ${allowed}, not ${method}.`
       const response = toProblemResponse(new IntegrationError('method_not_allowed', message))

@@ -58,12 +58,12 @@ describe('a response of the host', () => {
   })
 
   it.each([
-    ['POST', '/healthz', 'GET'],
-    ['DELETE', '/readyz', 'GET'],
-    ['PUT', '/metrics', 'GET'],
-    ['POST', '/openapi.json', 'GET'],
-    ['PATCH', '/docs', 'GET'],
-    ['POST', '/deliveries/evt_1', 'GET'],
+    ['POST', '/healthz', 'GET, HEAD'],
+    ['DELETE', '/readyz', 'GET, HEAD'],
+    ['PUT', '/metrics', 'GET, HEAD'],
+    ['POST', '/openapi.json', 'GET, HEAD'],
+    ['PATCH', '/docs', 'GET, HEAD'],
+    ['POST', '/deliveries/evt_1', 'GET, HEAD'],
     ['GET', '/deliveries/evt_1/settle', 'POST'],
     ['GET', '/mailer/webhook', 'POST'],
   ])('says that %s is no method of %s, and which one is', async (method, path, allow) => {

@@ -126,7 +126,7 @@ it.each([
 describe('the claim of long work', () => {
   /** Starts an event whose provider works until its signal aborts, or the test lets it finish. */
   async function startLongWork(event: object, store: Partial<DeliveryStore> = {}) {
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] })
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'] })
     const [begun, finished] = [Promise.withResolvers<AbortSignal>(), Promise.withResolvers<void>()]
     const host = createHost({
       store: { ...memoryStore(), ...store },
@@ -170,6 +170,21 @@ describe('the claim of long work', () => {
     })
     const { expectLoss } = await startLongWork(created, { ...memory, renew })
     await expectLoss((2 / 3) * LEASE_MS)
+  })
+
+  it('lasts if the store is back before its lease ends, however often a renewal failed', async () => {
+    const memory = memoryStore()
+    let isAway = true
+    const renew: DeliveryStore['renew'] = (...lease) =>
+      isAway ? unreachableStore.renew(...lease) : memory.renew(...lease)
+    const { finish, response } = await startLongWork(greet, { ...memory, renew })
+    await vi.advanceTimersByTimeAsync(0.7 * LEASE_MS)
+    isAway = false
+    await vi.advanceTimersByTimeAsync(0.2 * LEASE_MS)
+    isAway = true
+    await vi.advanceTimersByTimeAsync(0.5 * LEASE_MS)
+    finish()
+    expect((await response).status).toBe(200)
   })
 
   it.each<[string, DeliveryStore['renew'], number]>([
@@ -233,6 +248,19 @@ describe('a store that can’t be reached', () => {
     expect([body, milliseconds < 25_000]).toMatchObject([overloaded, true])
     const reason = expect.stringMatching(/^The delivery store did not answer within \d+ ms\.$/)
     expect(host.lines).toMatchObject([{ level: 'warn', facts: { code: 'overloaded', reason } }])
+    expect(fetch).not.toHaveBeenCalled()
+  })
+
+  it('before a call, until the lease ends, does not leave it unknown', async () => {
+    const store = { ...memoryStore(), advance: unreachableStore.advance, renew: unreachableStore.renew }
+    // Its signal may end a call before the call tells whether it left.
+    const provider = (call: ProviderCall, context: HandlerContext) =>
+      new Promise<void>((resolve, reject) => {
+        context.signal.addEventListener('abort', () => reject(new Error('It was cut.')))
+        changing(call, context).then(resolve, reject)
+      })
+    const host = createHost({ fetch, provider, store, timeoutMs: 120_000, now: () => Date.now() })
+    expect((await timed(host, greet)).body).toMatchObject(overloaded)
     expect(fetch).not.toHaveBeenCalled()
   })
 

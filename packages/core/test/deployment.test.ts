@@ -180,6 +180,19 @@ describe('the outputs of a deployment', () => {
     expect(host.providerCalls).toEqual([{ action: 'disconnect' }, { action: 'disconnect' }])
   })
 
+  it('are none for a creation that begins anew under the id of a deleted deployment', async () => {
+    const seen: unknown[] = []
+    const provider = async (_: ProviderCall, context: HandlerContext) =>
+      void seen.push(await context.deployment?.outputs(greeter.outputs))
+    const host = createHost({ provider })
+    const outputs = { token: 'token-of-the-deleted', region: 'eu' }
+    for (const [hour, name] of ['CREATED', 'DELETED', 'CREATED', 'CREATED'].entries()) {
+      const event = { name: `DEPLOYMENT_${name}`, timestamp: `2026-11-20T1${hour}:00:00Z` }
+      await deliver(host.handle, { ...event, deployment: { ...deployment, inputs: { token }, outputs } })
+    }
+    expect(seen).toEqual([outputs, outputs, undefined, outputs])
+  })
+
   it('stay out of the log if they came from the platform, at any depth', async () => {
     const host = createHost({
       provider: async ({ token: used = '' }, { log }) => log.warn(`Used ${used}.`, { [used]: [{ used }] }),

@@ -159,6 +159,14 @@ describe('the callbacks of an event', () => {
   })
 })
 
+it('a health check reports nothing of a deployment that failed, if the platform has missed it', async () => {
+  const host = createHost({ provider: failing(rejected) })
+  await deliver(host.handle, created)
+  Object.assign(host.record() ?? {}, { status: 'running' })
+  expect((await deliver(host.handle, health)).body).toMatchObject({ status: 'unhealthy' })
+  expect(history(host)).toEqual(['deploying', 'failed'])
+})
+
 it('an event whose provider does not answer tells the platform why, in time', async () => {
   const silent: typeof fetch = (_, init) =>
     new Promise((_, reject) => init?.signal?.addEventListener('abort', () => reject(init.signal?.reason)))

@@ -89,7 +89,7 @@ export async function* sendBatch(
     if (!why || !(left || cutter.isUnread || (kept && mayHaveSent === 0))) return undefined
     if (!left && mayHaveSent === 0) return why
     const { code, message, retryAfter, provider, cause } = why
-    const text = `The batch ended early: ${mayHaveSent} mails have left, and others have not. ${message}`
+    const text = `The batch ended early, when ${mayHaveSent} mails had left. ${message}`
     const facts = { retryAfter, provider, cause }
     // The whole batch must not be sent again: mails have left.
     if (!left) return new IntegrationError(code, text, { ...facts, hint: FAILED, effect: 'unknown' })

@@ -204,7 +204,7 @@ it('says that a stream which was stopped may run again, and sends the rest then'
   }
   const error = await failureOf(stream({ stop: stop.signal, onProgress: () => stop.abort() }))
   expect([error, sent]).toMatchObject([later, 500])
-  expect(`${error.message} ${error.hint}`).toMatch(/500 mails have left.* the same journal/)
+  expect(`${error.message} ${error.hint}`).toMatch(/500 mails had left.* the same journal/)
   await stream({})
   expect([sent, provider.messages.length, sentTwice()]).toEqual([2_000, 2_000, 0])
 })

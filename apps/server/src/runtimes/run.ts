@@ -130,7 +130,7 @@ export async function run(
         logger('error', `DELIVERY_STORE: The store in Redis can’t be used: ${message}.`)
         process.exit(1)
       }
-      logger('warn', `DELIVERY_STORE: ${message} Events with an effect get 503 until that is over.`)
+      logger('warn', `Events with an effect get 503 until DELIVERY_STORE takes a write: ${message}`)
     })
     flushCompileCache()
   }

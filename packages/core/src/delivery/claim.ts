@@ -11,7 +11,7 @@ import { within } from './within.ts'
 
 /** In milliseconds. */
 export const DEFAULT_LEASE_MS = 30_000
-/** Renewals while a lease lasts, so that one failed renewal does not lose it. */
+/** Renewals while a lease lasts. */
 const RENEWALS = 3
 /** Attempts of a claim before its event is refused. */
 const ATTEMPTS = 3
@@ -131,17 +131,18 @@ async function startClaim(
   let until = asked + leaseMs
   let hasEnded = false
   const isOver = () => now() >= until
+  const isLate = () => hasEnded || isOver()
+  async function renew(): Promise<boolean> {
+    const latest = now() + leaseMs
+    const kept = await store.renew(lease, leaseMs)
+    if (kept) until = Math.max(until, latest)
+    return kept
+  }
   const timer = setInterval(() => {
-    const renewed = now()
     if (isOver()) return lose()
-    store.renew(lease, leaseMs).then(
-      (kept) => {
-        if (kept) until = renewed + leaseMs
-        else lose()
-      },
-      // The lease still runs, and the store may be back before it ends.
-      () => {},
-    )
+    // The store may be back before the lease ends.
+    const renewing = askStore(renew, () => {}, isLate)
+    void renewing.catch(() => true).then((kept) => kept || lose())
   }, leaseMs / RENEWALS)
 
   let last: Promise<unknown> = Promise.resolve()
@@ -161,27 +162,26 @@ async function startClaim(
   /**
    * Records steps.
    *
-   * @param by when the event goes on without the store's answer, in milliseconds since 1970; the steps are recorded
-   * in the background then
-   * @throws {IntegrationError} `overloaded` after `by`, `delivery_in_progress` if the claim was lost
+   * @param by when this throws `overloaded`, in milliseconds since 1970, if not before the end of the lease; the write
+   * goes on in the background then
+   * @throws {IntegrationError} `delivery_in_progress` if the claim was lost
    */
   async function record(steps: Record<string, Json>, by?: number): Promise<void> {
     Object.assign(progress, steps)
     const encrypted = cipher && encryptSteps(steps, cipher)
-    const isKept = await write(async () => {
+    const advance = async () => {
       const isKept = await store.advance(lease, (await encrypted) ?? steps)
       if (!isKept) lose()
       return isKept
-    }, by)
+    }
+    // The end of the lease would cut the call that waits for this, and nobody could tell that it never left.
+    const beforeLoss = Date.now() + until - now() - LEAST_WAIT_MS
+    const isKept = await write(advance, by && Math.min(by, beforeLoss))
     if (!isKept) throw takenOver()
   }
 
   /** The response does not wait for the store after `by`: the effect has happened, or certainly has not. */
-  async function end(
-    what: string,
-    apply: () => Promise<boolean>,
-    by?: number,
-  ): Promise<IntegrationError | undefined> {
+  async function end(what: string, apply: () => Promise<boolean>, by?: number) {
     clearInterval(timer)
     hasEnded = true
     const written = write(apply, by)
@@ -213,7 +213,7 @@ async function startClaim(
      * @throws {IntegrationError} `delivery_in_progress` if the lease or the work is over
      */
     ensureClaimed(): void {
-      if (hasEnded || isOver()) lose()
+      if (isLate()) lose()
       if (lost.signal.aborted) throw takenOver()
     },
     record,
