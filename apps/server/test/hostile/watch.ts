@@ -5,10 +5,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import * as z from 'zod'
 import { startSurroundings } from '../shipped.ts'
 
+/** Fails at the limit, which a quiet machine of two cores does not reach. docs/security.md has the goals. */
 const figures = {
-  health: { title: '`GET /healthz`, in milliseconds', limit: 250 },
-  stall: { title: 'longest stall of the event loop, in milliseconds', limit: 100 },
-  memory: { title: 'resident memory, in megabytes', limit: 300 },
+  health: { title: '`GET /healthz`, in milliseconds', goal: 250, limit: 5_000 },
+  stall: { title: 'longest stall of the event loop, in milliseconds', goal: 100, limit: 300 },
+  memory: { title: 'resident memory, in megabytes', goal: 300, limit: 700 },
 }
 const sample = z.object({ figure: z.enum(['health', 'stall', 'memory']), value: z.number() })
 
@@ -69,11 +70,11 @@ export async function startWatched() {
     findExcess,
     /** Prints all figures as a table. */
     print(): void {
-      console.log('| Figure | values | p50 | p97 | most | below |\n|---|---|---|---|---|---|')
-      for (const [figure, { title, limit }] of Object.entries(figures)) {
+      console.log('| Figure | values | p50 | p97 | most | goal | fails at |\n|---|---|---|---|---|---|---|')
+      for (const [figure, { title, goal, limit }] of Object.entries(figures)) {
         const values = valuesOf(figure)
         const shares = [0.5, 0.97, 1].map((share) => values[Math.ceil(share * values.length) - 1]?.toFixed())
-        console.log(`| ${[title, values.length, ...shares, limit].join(' | ')} |`)
+        console.log(`| ${[title, values.length, ...shares, goal, limit].join(' | ')} |`)
       }
     },
     async close() {
