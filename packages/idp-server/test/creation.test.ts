@@ -84,6 +84,15 @@ describe('a create with an unknown outcome', () => {
     expect(strangers).not.toContain(published())
   })
 
+  it('leads to one application in a workspace of 100, whatever their ids tell', async () => {
+    for (const [index, one] of seed(100).entries()) one.applicationId = `app_z${index}`
+    const { create } = host({ settleMs: 0 })
+    loseCreation()
+    expect((await create()).status).toBe(504)
+    expect(await create()).toMatchObject(running)
+    expect([creates(), provider.applications.size]).toEqual([1, 101])
+  })
+
   it('leaves several candidates to a person, and names their ids', async () => {
     const { create } = host({ settleMs: 0 })
     provider.faults.add({ ...onCreate, cut: 'before' })
@@ -146,13 +155,19 @@ describe('an interrupted creation in a workspace of 500 applications', () => {
     return { others, create }
   }
 
-  it('adopts no older application that a person renamed meanwhile', async () => {
-    const newId = (number: number) => `app_3${10_000_000 + 1_000 * number}${'x'.repeat(18)}`
-    const { others, create } = await interrupt(newId)
-    for (const at of [0, 1, 300, 499]) Object.assign(others[at] ?? {}, { name: 'Shop' })
-    expect(await create()).toMatchObject(running)
-    expect(provider.applications.size).toBe(501)
-  })
+  it.each([
+    ['oldest', 10_000_000, 1_000],
+    ['newest', 20_000_000, -1_000],
+  ])(
+    'adopts no older application that a person renamed meanwhile, if the list has the %s first',
+    async (_, first, step) => {
+      const newId = (number: number) => `app_3${first + step * number}${'x'.repeat(18)}`
+      const { others, create } = await interrupt(newId)
+      for (const at of [0, 1, 300, 499]) Object.assign(others[at] ?? {}, { name: 'Shop' })
+      expect(await create()).toMatchObject(running)
+      expect(provider.applications.size).toBe(501)
+    },
+  )
 
   it('leaves a renamed application to a person if ids do not tell its age', async () => {
     const { others, create } = await interrupt(() => `app_${crypto.randomUUID()}`)

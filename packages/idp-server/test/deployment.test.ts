@@ -100,7 +100,8 @@ describe('a redeploy', () => {
     expect([creates(), application().name]).toEqual([1, 'Renamed'])
     expect(asked().filter((request) => request.startsWith('PATCH'))).toHaveLength(1)
     const foreign = { status: 422, body: { code: 'invalid_event' } }
-    expect(await cold.create({}, { id: 'dep_2', outputs })).toMatchObject(foreign)
+    for (const carried of [outputs, { applicationId: outputs.applicationId }])
+      expect(await cold.create({}, { id: 'dep_2', outputs: carried })).toMatchObject(foreign)
     expect(await cold.create({ template: 'waitlist' })).toMatchObject(invalid('template'))
     application().name = 'Mine'
     expect(await cold.create({ applicationName: 'Renamed' })).toMatchObject(running)
@@ -236,6 +237,22 @@ describe('DEPLOYMENT_DELETED', () => {
     expect(await remove({ eventId: 'evt_2' })).toMatchObject(stopped)
     expect(provider.applications.size).toBe(0)
   })
+
+  it.each<[string, Fault, number]>([
+    ['a 404 without a code, as that of a proxy,', { status: 404, body: {} }, 502],
+    ['a refusal', { status: 403, body: { errors: [{ code: 'no', message: 'not allowed' }] } }, 422],
+  ])(
+    'does not take %s for the end of an application, although the list is empty',
+    async (_what, fault, status) => {
+      await create()
+      provider.faults.add({ path: `${root}/${application().applicationId}`, ...fault })
+      provider.faults.add({ path: root, status: 200, body: [] })
+      expect((await remove()).status).toBe(status)
+      provider.faults.clear()
+      expect(await remove()).toMatchObject(stopped)
+      expect(provider.applications.size).toBe(0)
+    },
+  )
 })
 
 it('a provisioned instance is unhealthy before it has keys and after its application is gone, and has no shared one beside it', async () => {

@@ -1,5 +1,6 @@
 /** An application belongs to the deployment that created it, and to the workspace whose token did. */
 import { memoryStore } from '@org/core'
+import { connectPlatform } from '@org/core/testing'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { findOrphans } from '../src/webhook.ts'
 import {
@@ -83,9 +84,33 @@ describe('after a rotation of the host’s token', () => {
   })
 })
 
+it('the application of a creation under way is no orphan, although the platform shows its deployment as stopped', async () => {
+  provider.settings.secretKeysOnCreate = false
+  const store = memoryStore()
+  const sources = { store, platform: connectPlatform(platform.fetch), platformBaseUrl: world.url() }
+  const search = () => findOrphans({ ...sources, platformApiKey: hostToken })
+  const reports: unknown[] = []
+  const { create } = host({
+    store,
+    async fetch(input, init) {
+      // The keys are read once the application is recorded.
+      if (new Request(input, init).url.includes('include_secret_keys')) {
+        deployment().status = 'stopped'
+        reports.push(await search())
+      }
+      return fetch(input, init)
+    },
+  })
+  expect(await create()).toMatchObject(running)
+  expect(reports).toEqual([{ applications: 1, orphans: [] }])
+  deployment().status = 'stopped'
+  expect(await search()).toMatchObject({ orphans: [{ state: 'orphaned', deploymentId: 'dep_1' }] })
+})
+
 describe('an application of a tenant’s workspace', () => {
   beforeEach(() => {
-    provider.settings.workspaces = { [tenantToken]: 'tenant', [newToken]: 'tenant' }
+    const tenant = 'tenant'
+    provider.settings.workspaces = { [tenantToken]: tenant, [newToken]: tenant, [foreignToken]: 'another' }
   })
 
   it('is neither reused nor reported as deleted with the host’s token or another key', async () => {
@@ -99,18 +124,25 @@ describe('an application of a tenant’s workspace', () => {
   })
 
   it.each([
-    [0, newToken, rejected],
-    [2, foreignToken, rejected],
-    [2, newToken, running],
-  ])('is found again after an interrupted creation, of %i others: %s', async (others, token, answer) => {
-    for (const name of ['One', 'Two'].slice(0, others)) provider.addApplication({ name }, 'tenant')
-    loseCreation()
-    const { create } = host({ settleMs: 0 })
-    expect((await create({ platformApiKey: tenantToken })).status).toBe(504)
-    revoke(tenantToken)
-    expect(await create({ platformApiKey: token })).toMatchObject(answer)
-    expect(provider.applications.size).toBe(others + 1)
-  })
+    [0, 0, newToken, rejected],
+    [2, 0, foreignToken, rejected],
+    [2, 1, foreignToken, rejected],
+    [2, 0, newToken, running],
+    [3, 1, newToken, running],
+  ])(
+    'is found again after an interrupted creation by a token that sees most of %i others, of which %i moved: %s',
+    async (others, moved, token, answer) => {
+      const names = ['One', 'Two', 'Three'].slice(0, others)
+      const made = names.map((name) => provider.addApplication({ name }, 'tenant'))
+      loseCreation()
+      const { create } = host({ settleMs: 0 })
+      expect((await create({ platformApiKey: tenantToken })).status).toBe(504)
+      for (const application of made.slice(0, moved)) application.workspace = 'another'
+      revoke(tenantToken)
+      expect(await create({ platformApiKey: token })).toMatchObject(answer)
+      expect(provider.applications.size).toBe(others + 1)
+    },
+  )
 })
 
 it('an update that meets an unsettled creation is refused if it changes what cannot change, and renames what appeared', async () => {

@@ -57,6 +57,15 @@ it('a deployment is refused for two invalid keys in one response, and for an ins
   expect((await create(ownInputs)).body).toMatchObject(refusal)
 })
 
+it('an outage of the provider is no fault of a key, and the next delivery connects', async () => {
+  backend.faults.add({ status: 503, headers: { 'retry-after': '600' } })
+  const { status, body } = await create(ownInputs)
+  expect([status, body]).toMatchObject([502, { code: 'provider_error', retryable: true }])
+  expect(body).not.toHaveProperty('errors')
+  expect(JSON.stringify([body, deployment().logs])).not.toContain('revoked')
+  expect(await create(ownInputs)).toMatchObject({ status: 200 })
+})
+
 it.each([
   ['malformed', { secretKey: ` ${shared.secretKey}` }, missing],
   ['of two instances', { publishableKey: publishableKeyOf('a.b', 'development') }, rejected],
@@ -74,7 +83,7 @@ it('a deployment accepts the publishable key of every domain in any case, white 
   const instance = backend.addInstance({ environmentType: 'production', secretKey })
   const [domain = expect.fail()] = instance.domains
   const frontend_api_url = 'clerk.elsewhere.example'
-  instance.domains.push({ ...domain, frontend_api_url: `https://${frontend_api_url}` })
+  instance.domains.push({ ...domain, frontend_api_url: `https://${frontend_api_url}/v1` })
   instance.domains.push({ ...domain, frontend_api_url: 'without.a.scheme' })
   for (const publishableKey of [elsewhere, live('Without.A.SCHEME$'), '{{env.PK}}']) {
     const keys = { publishableKey: ` ${publishableKey}\n`, secretKey: `\t${secretKey} ` }
@@ -107,15 +116,18 @@ it('a publishable key is parsed or refused, and an error never repeats it', () =
     fc.base64String().map((text) => `pk_live_${text}`),
     fc.string().map((text) => `pk_test_${btoa(encodeURIComponent(text))}JA==`),
   )
+  let refused = 0
   fc.assert(
     fc.property(anything, (key) => {
       try {
         parsePublishableKey(key)
       } catch (error) {
+        refused += 1
         if (!isIntegrationError(error)) throw error
         expect(error).toMatchObject({ code: 'invalid_inputs', errors: [{ path: 'publishableKey' }] })
         if (key.length > 20) expect(error.message).not.toContain(key)
       }
     }),
   )
+  expect(refused).toBeGreaterThan(0)
 })

@@ -32,6 +32,18 @@ describe('listUsers', () => {
     expect(await cursorOf(1)).not.toBeNull()
   })
 
+  it('has a cursor after each full page of 500 behind another user, whatever the total count tells', async () => {
+    instance.createUsers(501)
+    backend.faults.add({ path: '/v1/users/count', status: 200, body: { total_count: 500 } })
+    const [startingAfter] = newestFirst()
+    const { data, nextCursor } = await client().listUsers({ limit: 500, startingAfter })
+    expect([data.length, nextCursor]).toEqual([500, newestFirst()[500]])
+    expect(await client().listUsers({ limit: 500, startingAfter: nextCursor ?? '' })).toMatchObject({
+      data: [],
+      nextCursor: null,
+    })
+  })
+
   it('has a cursor only for orders by createdAt, and leaves the refusal of a limit to the provider', async () => {
     instance.createUsers(3)
     for (const orderBy of ['createdAt', '-createdAt', 'emailAddress'] as const) {

@@ -1,6 +1,13 @@
 /** The events of a deployment that attaches to an application, and of none. */
 import { describe, expect, it } from 'vitest'
-import { asFault, organizationsDisabled, parameterReason, Refusal, reason } from '../src/testing/index.ts'
+import {
+  asFault,
+  organizationsDisabled,
+  parameterReason,
+  Refusal,
+  rateLimited,
+  reason,
+} from '../src/testing/index.ts'
 import { runWebhook } from './support.ts'
 
 const { backend, requests, platform, shared, own, ownInputs, ...world } = runWebhook()
@@ -67,6 +74,10 @@ it('METRIC_UPDATE counts users and organizations, none if these are disabled, an
   backend.faults.add({ path: /organizations$/, ...asFault(refusal) })
   const body = { code: 'provider_rejected', provider: { status: 403, code: 'plan_missing' } }
   expect(await measure()).toMatchObject({ status: 422, body })
+  // Longer than the event may take, and shorter than a call may take by default.
+  backend.faults.add({ path: /organizations$/, ...rateLimited(20) })
+  const limited = { status: 429, body: { code: 'provider_rate_limited' } }
+  expect(await send({ name: 'METRIC_UPDATE' }, handler({ timeoutMs: 10_000 }))).toMatchObject(limited)
 })
 
 describe('FUNCTION_CALL', () => {
