@@ -90,6 +90,7 @@ describe('a batch that ends early', () => {
     const rejected = { code: 'credentials_rejected', retryable: false, effect: 'none' }
     const refused = await endOf(mail.mailer({ apiToken: 'another' }).sendEmails(messages(10_000)))
     expect([refused, requests.length]).toMatchObject([{ error: rejected, fates: '10000 failed' }, 1])
+    expect(refused.last?.message).toContain('Check the Server API Token')
     const cause = new Error('the user left')
     const unread = { [Symbol.iterator]: () => ({ next: () => expect.fail('read') }) }
     const { error } = await endOf(mail.mailer().sendEmails(unread, { signal: AbortSignal.abort(cause) }))

@@ -1,5 +1,23 @@
 import { expect, it } from 'vitest'
 import { createBatchMemory } from '../src/memory.ts'
+import { idle } from './support.ts'
+
+it('the memory of a call is given back once, in two parts', async () => {
+  const { take } = createBatchMemory(24)
+  const never = new AbortController().signal
+  const free = await take('a', 24, never)
+  free(4)
+  const freeOther = await take('b', 4, never)
+  free()
+  let isTaken = false
+  const waiting = take('c', 21, never).finally(() => {
+    isTaken = true
+  })
+  await idle()
+  expect(isTaken).toBe(false)
+  freeOther()
+  await waiting
+})
 
 it('a batch that ends waits no longer for the memory of a call, and gives back what it took', async () => {
   const { take } = createBatchMemory(24)

@@ -42,7 +42,7 @@ it.each<[string, object, object, Partial<MailerOptions>?]>([
   ['a Map', texts(new Map([['x-order', 7]])), numbered],
   ['the provider’s list', texts([{ Name: 'x-order', Value: 7 }]), numbered],
   ['numbers and null by name', texts({ 'x-order': 7, 'x-none': null }), numbered],
-  ['null fields', absent(null, ...bodies, 'headers', 'metadata'), filled, { defaults }],
+  ['null fields', absent(null, ...bodies, 'headers', 'metadata', 'unknown'), filled, { defaults }],
   ['empty fields', { ...absent('', ...bodies), ...texts({ 'X-A': '' }) }, filled, { defaults }],
   ['empty lists', absent([]), filled, { defaults }],
 ])('sends a message with %s', async (_, fields, expected, options) => {
