@@ -77,7 +77,7 @@ it('tries one change of an owner at a time if reads succeed and changes break, a
   expect([await change('made'), await change('made')]).toEqual(['made', 'made'])
 })
 
-it('holds every owner up once the changes of two have broken, until one is made', async () => {
+it('holds every owner up once the changes of two have broken, until one is made, and then begins anew', async () => {
   const { state, change } = await openBroken()
   /** Tries changes that break, one a second: after the third one, the pause is two seconds. */
   async function tryInVain(...owners: string[]) {
@@ -92,6 +92,8 @@ it('holds every owner up once the changes of two have broken, until one is made'
   for (const owner of ['dep_5', 'dep_1', 'dep_2']) expect(await change('made', owner)).toBe('made')
   await tryInVain('dep_1', 'dep_1', 'dep_1')
   expect([await change('made', 'dep_1'), await change('made', 'dep_2')]).toEqual([1, 'made'])
+  await tryInVain('dep_2')
+  expect([await change('unknown', 'dep_3'), await change('made', 'dep_4')]).toEqual(['unknown', 1])
 })
 
 it('waits for a caller that wants to, as long as it does', async () => {

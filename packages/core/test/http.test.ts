@@ -4,6 +4,7 @@ import { createServer } from 'node:net'
 import { IntegrationError } from '@org/core'
 import {
   type CallOptions,
+  createGate,
   createProviderClient,
   type HttpFailure,
   type Provider,
@@ -57,7 +58,7 @@ afterAll(close)
 /** Makes one call, by default a read, and returns the body of the response. */
 async function call(
   { signal, deadline, timeoutMs, ...request }: Partial<ProviderRequest> & CallOptions = {},
-  options: Partial<ProviderClientOptions & Pick<Provider, 'readFailure'>> = {},
+  options: Partial<ProviderClientOptions & Pick<Provider, 'readFailure' | 'isOwnForm'>> = {},
 ) {
   const wait = async (milliseconds: number) => void waits.push(milliseconds)
   const connection = { baseUrl: url, credential: 'token', readJson, wait, ...options }
@@ -272,6 +273,10 @@ describe('a failure', () => {
     faults.add({ status: 500, times: 9 })
     await failureOf({ attempts: 6 })
     expect(waits).toEqual([200, 400, 800, 1_000, 1_000])
+    reset()
+    faults.add({ status: 500, times: 9 })
+    await failureOf()
+    expect(calls).toHaveLength(3)
   })
 
   // Only a clock that is not in UTC shows whether a date without a zone is taken for local time.
@@ -302,6 +307,46 @@ describe('a failure', () => {
     faults.add({ status: 429, headers: { 'retry-after': `${retryAfter}` }, times: 2 })
     const failure = await failureOf({ ...request, attempts: 2, timeoutMs: 30_000 })
     expect([failure, calls.length]).toMatchObject([{ status: 429, retryAfter }, attempts])
+  })
+})
+
+describe('the gate of an account', () => {
+  const shut = { code: 'provider_error', effect: 'none', retryable: true }
+  const made = { ok: true }
+
+  /** A gate that a change with an unknown outcome has shut. */
+  async function openBroken(options: Parameters<typeof call>[1]) {
+    const broken = { gate: createGate()('dep_1'), ...options }
+    faults.add({ method: 'POST', status: 500 })
+    expect(await failureOf(change, broken)).toMatchObject({ effect: 'unknown' })
+    return broken
+  }
+
+  it('holds up no other account: neither another token, nor another origin', async () => {
+    const options = await openBroken({ fetch: inProcess })
+    faults.add({ method: 'GET', status: 500 })
+    await expect(call(change, { ...options, baseUrl: `${url}/v2` })).rejects.toMatchObject(shut)
+    expect(await call(change, { ...options, credential: 'other' })).toEqual(made)
+    expect(await call(change, { ...options, baseUrl: 'http://elsewhere.test' })).toEqual(made)
+  })
+
+  it.each([
+    [401, true, true],
+    [404, true, true],
+    [422, true, true],
+    [408, true, false],
+    [425, true, false],
+    [429, true, false],
+    [500, true, false],
+    [503, true, false],
+    [404, false, false],
+  ])('after a read with status %i, in the own form of the provider: %s, is open: %s', async (...row) => {
+    const [status, isOwnForm, isOpen] = row
+    const options = await openBroken({ isOwnForm: () => isOwnForm })
+    faults.add({ method: 'GET', status })
+    const next = call(change, options)
+    await (isOpen ? expect(next).resolves.toEqual(made) : expect(next).rejects.toMatchObject(shut))
+    expect(calls.map(({ method }) => method)).toEqual(['POST', 'GET', ...(isOpen ? ['POST'] : [])])
   })
 })
 
