@@ -58,6 +58,7 @@ const timed = (host: Host, event: object, afterwards = 0) =>
 
 afterEach(() => {
   vi.useRealTimers()
+  vi.restoreAllMocks()
   fetch.mockClear()
 })
 
@@ -273,6 +274,17 @@ describe('a store that can’t be reached', () => {
 })
 
 describe('the end of an event', () => {
+  it('that can’t be encrypted gives the claim back, and a call that left is never repeated', async () => {
+    async function provider(call: ProviderCall, context: HandlerContext) {
+      await changing(call, context)
+      vi.spyOn(crypto, 'getRandomValues').mockImplementationOnce(() => expect.fail('It is broken.'))
+    }
+    const host = createHost({ fetch, provider })
+    for (const code of ['internal_error', 'outcome_unknown'])
+      expect((await send(host, greet)).body).toMatchObject({ code })
+    expect(fetch).toHaveBeenCalledOnce()
+  })
+
   type Complete = (memory: DeliveryStore) => DeliveryStore['complete']
   const slow =
     (milliseconds: number): Complete =>

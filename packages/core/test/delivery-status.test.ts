@@ -1,9 +1,9 @@
-/** What operators read of a delivery. The route is tested in `apps/server/test/deliveries.test.ts`. */
-import { memoryStore } from '@org/core'
-import { type Json, readDeliveryStatus } from '@org/core/hosting'
+/** What operators read of a delivery, and settle. The routes are tested in `apps/server/test/deliveries.test.ts`. */
+import { type HandlerContext, IntegrationError, memoryStore } from '@org/core'
+import { type Json, readDeliveryStatus, settleDelivery } from '@org/core/hosting'
 import { deliver } from '@org/core/testing'
 import { beforeEach, expect, it } from 'vitest'
-import { created, createHost, greeter, token } from './fixtures.ts'
+import { created, createHost, greet, greeter, type ProviderCall, token } from './fixtures.ts'
 
 const deliveryId = 'evt_1'
 const leaseMs = 60_000
@@ -64,3 +64,29 @@ it('a deployment event has the public outputs among its steps, and its response,
   expect(found).toMatchObject([done])
   expect(JSON.stringify(found)).not.toMatch(new RegExp(`Ada|${token}`))
 })
+
+it.each([
+  [[], undefined],
+  [['call 0'], 'must be not_sent: nobody knows how much of it began'],
+])(
+  'a call of unknown outcome that recorded the steps %j is settled as “sent”, or refused: %s',
+  async (...row) => {
+    const [steps, refusal] = row
+    async function provider(_: ProviderCall, { progress }: HandlerContext) {
+      for (const step of steps) await progress?.write(step, 'begun')
+      throw new IntegrationError('outcome_unknown', 'The connection broke.')
+    }
+    await deliver(createHost({ store, now, provider }).handle, greet, { id: deliveryId })
+    const { sendGreeting } = greeter.functions
+    const sends = {
+      ...greeter,
+      functions: { sendGreeting: { ...sendGreeting, settled: () => ({ id: 'found' }) } },
+    }
+    const given = { route: 'greeter', outcome: 'sent' }
+    const settled = settleDelivery(store, [sends], deliveryId, given)
+    const errors = [{ path: 'outcome', message: refusal }]
+    await (refusal
+      ? expect(settled).rejects.toMatchObject({ code: 'invalid_arguments', errors })
+      : expect(settled).resolves.toEqual(given))
+  },
+)

@@ -174,6 +174,16 @@ describe('the keys of the records', () => {
     }
   })
 
+  it('run no function of a deployment whose record none of them signed: it may be deleted', async () => {
+    const storage = createStorage()
+    const store = createDeliveryStore(storage, [old])
+    await deliver(createHost({ store, recordKeys: [old] }).handle, created)
+    const host = createHost({ store: createDeliveryStore(storage, [next]), recordKeys: [next] })
+    const count = { ...calling('count'), deployment: { id: 'dep_1' } }
+    expect((await deliver(host.handle, count)).body).toMatchObject({ code: 'internal_error' })
+    expect(host.providerCalls).toEqual([])
+  })
+
   it.each(['keyed', 'unkeyed'] as const)('read %s records of format 4', async (name) => {
     const { recordKeys, records }: { recordKeys: string[]; records: Record<string, string> } = format4[name]
     // A minute after the records were written.

@@ -94,6 +94,25 @@ describe('a file of SQLite', () => {
     expect(states.filter((state) => /^(completed|busy|done)$/.test(state))).toHaveLength(4 * events)
   })
 
+  it('is on the disk before the host goes on, also if the power fails', async () => {
+    const program = join(import.meta.dirname, 'sqlite-process.ts')
+    const onClose = `
+      import { writeSync } from 'node:fs'
+      import { DatabaseSync } from 'node:sqlite'
+      const { close } = DatabaseSync.prototype
+      DatabaseSync.prototype.close = function () {
+        writeSync(2, JSON.stringify(this.prepare('PRAGMA synchronous').get()))
+        close.call(this)
+      }`
+    const options = [
+      '--conditions=@org/source',
+      `--import=data:text/javascript,${encodeURIComponent(onClose)}`,
+    ]
+    const { stderr } = await promisify(execFile)(process.execPath, [...options, program, newFile(), '1'])
+    // FULL: of the file while it is made, and of the store.
+    expect(stderr.match(/"synchronous":\d/g)).toEqual(['"synchronous":2', '"synchronous":2'])
+  })
+
   it('loses two expired records with each write', async () => {
     const file = newFile()
     let time = Date.now()
