@@ -5,7 +5,7 @@ import {
   IntegrationError,
   memoryStore,
 } from '@org/core'
-import { deliver } from '@org/core/testing'
+import { connectPlatform, deliver } from '@org/core/testing'
 import { describe, expect, it, vi } from 'vitest'
 import {
   calling,
@@ -123,14 +123,17 @@ describe('the log line of an event', () => {
   })
 
   it.each([
-    ['not_found', 'info', 'refused'],
-    ['outcome_unknown', 'warn', 'unknown'],
-    ['provider_error', 'warn', 'failed'],
-    ['platform_unavailable', 'error', 'failed'],
-  ] as const)('after %s has the level “%s”, and the outcome “%s”', async (code, level, outcome) => {
-    const host = createHost({ provider: failing(new IntegrationError(code, 'It failed.')) })
+    ['not_found', 'info', 'refused', undefined],
+    ['outcome_unknown', 'warn', 'unknown', 'Its cause.'],
+    ['provider_error', 'warn', 'failed', 'Its cause.'],
+    ['platform_unavailable', 'error', 'failed', 'Its cause.'],
+  ] as const)('after %s has the level “%s”, the outcome “%s”, and the cause %j', async (...row) => {
+    const [code, level, outcome, reason] = row
+    const cause = new Error('Its cause.')
+    const host = createHost({ provider: failing(new IntegrationError(code, 'It failed.', { cause })) })
     await deliver(host.handle, { ...calling('count'), deployment })
     expect(host.lines).toMatchObject([{ level, facts: { outcome, detail: 'It failed.' } }])
+    expect(lastLine(host)?.facts?.reason).toBe(reason)
     expect(host.record()?.logs).toMatchObject([{ level: 'error' }])
   })
 
@@ -159,12 +162,15 @@ describe('the log line of an event', () => {
   })
 
   it.each(['the-secret', 'ada@example.com'])('never holds “%s”, in whichever field', async (text) => {
-    const host = createHost({ secrets: ['the-secret'] })
+    const refuse = () => Promise.reject(new Error(`No route for ${text}.`))
+    const host = createHost({ secrets: ['the-secret'], platform: connectPlatform(refuse) })
     const event = { ...calling(text), deployment: { id: text, inputs: { token } } }
     await deliver(host.handle, event, { id: `${text}-1` })
     await deliver(host.handle, calling('greet', { [text]: text }), { id: `${text}-2` })
     expect(host.lines).toHaveLength(2)
-    expect(JSON.stringify(host.lines)).not.toContain(text)
+    const lines = JSON.stringify(host.lines)
+    expect(lines).toMatch(/did not receive the log.*No route for \[/)
+    expect(lines).not.toContain(text)
   })
 
   it('names a tenant who has chosen its own name as a secret', async () => {

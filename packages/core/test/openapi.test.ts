@@ -32,6 +32,17 @@ describe('the OpenAPI document', () => {
     expect(toManifest(greeter)).toMatchObject({ sensitiveOutputs: ['token', 'session.keys.*'] })
   })
 
+  it('has the inputs in DEPLOYMENT_CREATED alone, and the files in DOWNLOAD_STARTED', () => {
+    const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
+    const properties = { deployment: ref('GreeterDeployment') }
+    expect(schemaOf(document, 'GreeterDeploymentCreatedEvent')).toMatchObject({ properties })
+    const file = { enum: ['.env.local', 'middleware.ts'] }
+    expect(schemaOf(document, 'GreeterDownload')).toMatchObject({ properties: { file } })
+    const { schemas } = document.components
+    for (const name of ['HealthCheckEvent', 'MetricUpdateEvent', 'DeploymentDeletedEvent'])
+      expect(schemas).toHaveProperty(name)
+  })
+
   it('has a schema with a title as a component of that name, unless another one has it', () => {
     const letter = z.object({ text: z.string() })
     const other = z.object({ lines: z.array(z.string()) }).meta({ title: 'Letter' })

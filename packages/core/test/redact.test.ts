@@ -27,6 +27,7 @@ describe('a redactor', () => {
     ['with the look of an escape, in JSON', strange, JSON.stringify(strange).slice(1, -1)],
     ['of many characters by the first 200', long, long.slice(0, 200)],
     ['of a thousand characters', long, long.slice(0, 1_000)],
+    ['of thousands of characters in hexadecimal', long, Buffer.from(long).toString('hex')],
     ['of four million characters', huge, huge],
   ])('removes a secret %s', (_, secret, spelling) => {
     const text = createRedactor([secret]).text(`before ${spelling} after\n%41 &amp; $& `)
