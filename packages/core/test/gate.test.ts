@@ -21,7 +21,14 @@ function open() {
       return Number(Reflect.get(Object(error), 'retryAfter'))
     }
   }
-  return { state, enter, change }
+  /** Tries changes that break, one a second. */
+  async function tryInVain(...owners: string[]) {
+    for (const owner of owners) {
+      expect(await change('unknown', owner)).toBe('unknown')
+      state.now += 1_000
+    }
+  }
+  return { state, enter, change, tryInVain }
 }
 
 /** A gate that a change with an unknown outcome has shut. */
@@ -77,22 +84,23 @@ it('tries one change of an owner at a time if reads succeed and changes break, a
   expect([await change('made'), await change('made')]).toEqual(['made', 'made'])
 })
 
-it('holds every owner up once the changes of two have broken, until one is made, and then begins anew', async () => {
-  const { state, change } = await openBroken()
-  /** Tries changes that break, one a second: after the third one, the pause is two seconds. */
-  async function tryInVain(...owners: string[]) {
-    for (const owner of owners) {
-      expect(await change('unknown', owner)).toBe('unknown')
-      state.now += 1_000
-    }
-  }
+it('holds every owner up once the changes of two have broken, until one is made', async () => {
+  const { state, change, tryInVain } = await openBroken()
+  // After the third one, the pause is two seconds.
   await tryInVain('dep_2', 'dep_3', 'dep_4')
   expect(await change('made', 'dep_5')).toBe(1)
   state.now += 1_000
   for (const owner of ['dep_5', 'dep_1', 'dep_2']) expect(await change('made', owner)).toBe('made')
   await tryInVain('dep_1', 'dep_1', 'dep_1')
   expect([await change('made', 'dep_1'), await change('made', 'dep_2')]).toEqual([1, 'made'])
-  await tryInVain('dep_2')
+})
+
+it('begins with the first pause again once a change is made that left before the trouble', async () => {
+  const { enter, change, tryInVain } = open()
+  const early = await enter('dep_5')
+  await tryInVain('dep_1', 'dep_2', 'dep_3', 'dep_4')
+  early.leave('made')
+  await tryInVain('dep_1', 'dep_2')
   expect([await change('unknown', 'dep_3'), await change('made', 'dep_4')]).toEqual(['unknown', 1])
 })
 

@@ -259,6 +259,12 @@ describe('a failure', () => {
       }
   })
 
+  it.each([408, 425, 503])('that is %i in the own form of the provider had no effect', async (status) => {
+    faults.add({ status, times: 2 })
+    const failure = await failureOf({ ...change, attempts: 2 }, { isOwnForm: () => true })
+    expect([failure, calls.length]).toMatchObject([{ status, effect: 'none' }, 2])
+  })
+
   it('that the provider calls final, or by which the host holds the call back, is not retried', async () => {
     const final = new IntegrationError('provider_rejected', 'The quota of the month is used up.')
     faults.add({ status: 429, times: 2 })
