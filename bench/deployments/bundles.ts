@@ -1,4 +1,4 @@
-import { cpSync } from 'node:fs'
+import { cpSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFolder } from '../shared/processes.ts'
 
@@ -12,7 +12,12 @@ export interface Target {
 
 type TargetName = 'node' | 'lambda' | 'vercel' | 'worker'
 
-export const folderOf = (name: TargetName) => new URL(`../../apps/server/dist/${name}/`, import.meta.url)
+/** @throws if the bundle is not built */
+export function folderOf(name: TargetName): URL {
+  const folder = new URL(`../../apps/server/dist/${name}/`, import.meta.url)
+  if (!existsSync(folder)) throw new Error(`There is no ${folder.pathname}. Run pnpm build first.`)
+  return folder
+}
 
 /** Copies a bundle into an empty folder, from where it can load no other module. */
 export function putAlone(name: TargetName): { folder: string; file: string } {

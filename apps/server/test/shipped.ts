@@ -4,13 +4,14 @@ import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { deliver, serve } from '@org/core/testing'
+import { folderOf } from '../../../bench/deployments/bundles.ts'
 import { createFolder, createWorld, credentials, production, variablesAt } from './hosted.ts'
 
 export const secret = credentials.webhookSecret
 
 /** A copy of the bundle outside of the repository, where nothing else can be loaded. */
 export const bundle = createFolder()
-cpSync(new URL('../dist/node', import.meta.url), bundle, {
+cpSync(folderOf('node'), bundle, {
   recursive: true,
   filter: (path) => !/\.(map|cache)$/.test(path),
 })
