@@ -9,7 +9,7 @@ const programs = [
 ]
 const executablePath = programs.find((program) => existsSync(program))
 if (!executablePath)
-  console.warn(`There is none of ${programs.join(', ')}: pages are NOT tested in a browser.`)
+  process.stderr.write(`SKIPPED: pages in a browser. There is none of ${programs.join(', ')}.\n`)
 
 /** How tests launch their browser; `undefined` on a machine without one, where they are skipped. */
 export const browserForTests = executablePath

@@ -134,7 +134,14 @@ async function findKiller(
 async function run(signal: AbortSignal, cwd: string, ...program: readonly string[]): Promise<number | null> {
   // A process group, so that the processes of its tests end with it.
   const child = spawn(process.execPath, program, { cwd, detached: true, stdio: 'ignore' })
-  const kill = () => process.kill(-Number(child.pid), 'SIGKILL')
+  const kill = () => {
+    try {
+      process.kill(-Number(child.pid), 'SIGKILL')
+    } catch (error) {
+      // It may have ended together with another child, whose end is told first.
+      if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
+    }
+  }
   const limit = AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)])
   limit.addEventListener('abort', kill)
   const [code] = await once(child, 'exit')

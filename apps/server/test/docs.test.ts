@@ -68,6 +68,9 @@ describe('the page /docs', () => {
 const tools = ['bash', 'openssl', 'curl', 'base64', 'od']
 const missing = tools.filter((tool) => spawnSync('which', [tool]).status !== 0)
 
+if (missing.length > 0)
+  process.stderr.write(`SKIPPED: the commands of the page /docs. They need ${missing.join(', ')}.\n`)
+
 describe.skipIf(missing.length > 0)('the commands of the page, pasted into a shell,', () => {
   const commands = [...page.matchAll(/<pre[^>]*><code>(.*?)<\/code>/gs)].map(([, text = '']) => toText(text))
 

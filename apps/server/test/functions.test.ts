@@ -9,7 +9,7 @@ import { walkThrough } from '../../../bench/deployments/walk.ts'
 import { startWorker } from '../../../bench/deployments/worker-process.ts'
 import worker from '../src/runtimes/worker.ts'
 import { credentials } from './hosted.ts'
-import { isNightly } from './nightly.ts'
+import { isNightly, tellNightly } from './nightly.ts'
 import { secret } from './shipped.ts'
 import { surround } from './surrounded.ts'
 
@@ -123,6 +123,8 @@ it('the Worker calls servers of deployments by https and a public name, and any 
 
 // The functions of Lambda and Vercel differ in the adapters alone.
 const walked = (['node', 'worker', 'lambda', 'vercel'] as const).slice(0, isNightly ? 4 : 2)
+
+tellNightly('the walks through the bundles for Lambda and Vercel')
 
 // At the same time, because each mostly waits.
 it.concurrent.each(walked)('the walk of the sandbox passes through the bundle for %s', async (name) => {
