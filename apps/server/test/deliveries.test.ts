@@ -101,7 +101,11 @@ describe('a stranger', () => {
       for (const authorization of [`Bearer ${OPERATOR_TOKEN}`, `bearer ${OPERATOR_TOKEN}`])
         expect(await reach(variables, { authorization })).toEqual([200, 200, 422])
     }
-    const refused = await start().get('/metrics')
+    const lines: unknown[] = []
+    const { get } = start({ logger: (_, message, facts) => lines.push({ message, ...facts }) })
+    const refused = await get('/metrics')
+    const message = 'A request without the token of the operator was refused.'
+    expect(lines).toContainEqual({ message, route: '/metrics' })
     expect(refused.headers.get('www-authenticate')).toBe('Bearer')
     expect(await refused.text()).not.toContain(OPERATOR_TOKEN)
   })
@@ -109,11 +113,14 @@ describe('a stranger', () => {
 
 describe('POST /deliveries/{id}/settle', () => {
   it('lets a delivery be tried again after “not_sent”, and answered after “sent”, each once', async () => {
-    const { world, send, settle, stateOf } = start()
+    const lines: unknown[] = []
+    const logger: StartOptions['logger'] = (_, message, facts) => lines.push({ message, ...facts })
+    const { world, send, settle, stateOf } = start({ logger })
     world.mail.faults.add(broken)
     expect(await send(sendMail)).toMatchObject({ status: 409 })
     const settled = { records: [{ state: 'settled_not_sent' }] }
     expect(await settle(notSent)).toMatchObject({ status: 200, body: settled })
+    expect(lines).toContainEqual({ message: 'A delivery was settled.', delivery: 'evt_1', ...notSent })
     world.mail.faults.add(broken)
     for (const isReplay of [false, true])
       expect(await send(sendMail)).toMatchObject({ status: 409, isReplay })

@@ -71,7 +71,7 @@ describe('GET /metrics', () => {
 
   it('counts each attempt of a call to a provider, and those that it refuses for their credentials by their owner', async () => {
     const { world, send, scrape } = start()
-    world.mail.faults.add({ status: 401, times: 3 })
+    world.mail.faults.add({ status: 401, times: 2 }, { status: 403 })
     for (const deployment of [undefined, mailDeployment('dep_1'), mailDeployment('dep_2')])
       await send('mailer', { ...sendMail, deployment })
     const rejected = 'webhook_provider_credentials_rejected_total{integration="mailer",owner='

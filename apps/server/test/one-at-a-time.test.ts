@@ -1,7 +1,7 @@
 import type { RequestListener, ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { createDrain } from '../src/runtimes/drain.ts'
 import { createOneAtATime } from '../src/runtimes/one-at-a-time.ts'
 import { portOf } from './raw-server.ts'
@@ -124,4 +124,16 @@ it('a server that drains waits for the end of a response that has begun', async 
   response.end('two')
   await Promise.all([reader.left, closed])
   expect(reader.received()).toContain('two')
+})
+
+it('a server that drains waits five seconds for a response that does not end, and cuts it', async () => {
+  const { open, drain } = await start((_, outgoing) => outgoing.write('one '))
+  const reader = open(ask())
+  await expect.poll(reader.received).toContain('one ')
+  await drain.leave(0)
+  vi.useFakeTimers({ toFake: ['performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const closed = drain.close()
+  vi.advanceTimersByTime(5_000)
+  await Promise.all([reader.left, closed])
 })

@@ -1,8 +1,10 @@
 /** Senders that pipeline, stall or send in tiny pieces, and what they cost others. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { sign } from '@org/core'
 import { describe, expect, it } from 'vitest'
-import { calling, mail } from './hosted.ts'
-import { isNightly } from './nightly.ts'
+import { calling, createFolder, mail } from './hosted.ts'
+import { isNightly, tellNightly } from './nightly.ts'
 import { secret } from './shipped.ts'
 import { open, post, signedPost, surround } from './surrounded.ts'
 
@@ -13,6 +15,17 @@ const host = around.ship({ environment: { BODY_LIMIT: '10485760' } })
 const ask = async (path: string) =>
   (await fetch((await host.url) + path, { headers: { authorization: `Bearer ${OPERATOR_TOKEN}` } })).text()
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: host.test\r\n\r\n`
+
+/** A module that tells the limits of a server that listens, so that no test has to wait for them. */
+const tellLimits = `
+import { Server } from 'node:net'
+const { listen } = Server.prototype
+Server.prototype.listen = function (...given) {
+  return listen.apply(this, given).once('listening', () => {
+    const { headersTimeout, requestTimeout, maxConnections } = this
+    process.stderr.write(JSON.stringify({ headersTimeout, requestTimeout, maxConnections }))
+  })
+}`
 
 /** Headers that look signed: without them, the host would refuse the request before its body. */
 const forged = () => ({
@@ -61,6 +74,8 @@ describe('the bundled host, while a connection has pipelined', () => {
   })
 })
 
+tellNightly('strangers that are silent for as long as the host lets them')
+
 describe('the bundled host, beside strangers,', () => {
   it.each<[string, [announced: number, sent: number][]]>([
     ['were announced, and never come', [10e6, 1e6, 1e6, 1e6].map((announced) => [announced, 70_000])],
@@ -100,6 +115,16 @@ describe('the bundled host, beside strangers,', () => {
     const signed = timestamp ? await sign({ secret, id: 'evt', body: '{}', timestamp }) : {}
     stranger.write(post({ 'content-length': 1_000, ...signed }))
     await expect.poll(stranger.received).toMatch(/^HTTP\/1.1 401 /)
+  })
+
+  it('has 10,000 connections at most, and each has ten seconds for its headers, and a time by its limit for a body', async () => {
+    const preload = join(createFolder(), 'limits.mjs')
+    writeFileSync(preload, tellLimits)
+    const environment = { BODY_LIMIT: '65536', NODE_OPTIONS: `--import=${preload}` }
+    const { url, errors } = around.ship({ environment })
+    await url
+    const limits = { headersTimeout: 10_000, requestTimeout: 16_000, maxConnections: 10_000 }
+    await expect.poll(errors).toContain(JSON.stringify(limits))
   })
 
   it.runIf(isNightly)(

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { deliveryStatusSchema } from '@org/core/hosting'
 import { serve } from '@org/core/testing'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import * as z from 'zod'
 import { panels } from '../../../docs/grafana-dashboard.ts'
@@ -139,17 +139,25 @@ describe('docs/signals.md', () => {
 })
 
 it('the log counts refused requests for each peer and kind, and those of the last minute when the host stops', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  onTestFinished(() => void vi.useRealTimers())
   const lines: unknown[] = []
   const variables = { PLATFORM_WEBHOOK_SECRET }
   const sent = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }
   const { host } = startHost({ variables, logger: (_, message, facts) => lines.push({ message, ...facts }) })
   lines.length = 0
+  const refuse = (path: string) => host.fetch(new Request(`http://host.test${path}`, sent), '192.0.2.1')
   for (const path of ['/mailr/webhook', '/mailer/webhook', '/mailer/webhook', '/mailer/webhook'])
-    await host.fetch(new Request(`http://host.test${path}`, sent), '192.0.2.1')
+    await refuse(path)
   const unsigned = { code: 'invalid_signature', peer: '192.0.2.1' }
   expect(lines).toMatchObject([{ path: '/mailr/webhook' }, unsigned])
+  vi.advanceTimersByTime(60_000)
+  for (let count = 0; count < 3; count += 1) await refuse('/mailer/webhook')
   await host.drain()
-  expect(lines.slice(2)).toMatchObject([{ ...unsigned, requests: 2 }])
+  expect(lines.slice(2)).toMatchObject([
+    { ...unsigned, requests: 3 },
+    { ...unsigned, requests: 2 },
+  ])
 })
 
 /** The seconds in which a host with these variables stops at the latest. */

@@ -76,6 +76,16 @@ describe('a write to a provider over TLS', () => {
     expect([seen > 12, asked]).toEqual([true, seen])
   })
 
+  it('is not sent if the provider refuses it unprocessed each time', async () => {
+    const { write, processed } = await startProvider((number, stream) => {
+      if (number > 1) stream.close(http2.NGHTTP2_REFUSED_STREAM)
+      return number > 1
+    })
+    await write('first')
+    await expect(write('refused')).rejects.toMatchObject({ code: 'ERR_NOT_SENT' })
+    expect(processed).toHaveLength(1)
+  })
+
   it.each<[string, (stream: ServerHttp2Stream, caller: AbortController) => void]>([
     ['that broke without an answer', ({ session }) => session?.socket.destroy()],
     ['with a call that got no answer in time', (_, caller) => caller.abort(new Error('too late'))],
