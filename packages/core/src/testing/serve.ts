@@ -25,7 +25,9 @@ export async function serve(
   { port = 0 }: { port?: number | undefined } = {},
 ): Promise<Served> {
   const { createServer } = await import('node:http')
-  const server = createServer((incoming, outgoing) => void exchange(handler, incoming, outgoing))
+  // It closes no idle connection, on which a request may arrive right now: a busy machine notices late.
+  const options = { keepAliveTimeout: 0 }
+  const server = createServer(options, (incoming, outgoing) => void exchange(handler, incoming, outgoing))
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, '127.0.0.1', resolve)

@@ -40,7 +40,7 @@ type Step =
 
 const lives = Number(process.env.LIVES ?? 300)
 const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31)
-const timeout = 60_000 + 100 * lives
+const timeout = 600_000 + 100 * lives
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'] })
