@@ -111,4 +111,4 @@ function parseEscaped(text: string, places: Places): unknown {
 }
 
 /** Not `toLocaleString`, which takes 20 ms the first time. */
-export const withCommas = (number: number) => String(number).replaceAll(/\B(?=(\d{3})+$)/g, ',')
+export const withCommas = (number: number) => String(number).replaceAll(/\B(?=(\d{3}){1,5}$)/g, ',')
