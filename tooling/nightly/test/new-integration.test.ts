@@ -33,7 +33,7 @@ it(
     run('git', 'init', '-q')
     commit()
     run('pnpm', 'install', '--frozen-lockfile', '--prefer-offline', '--reporter=append-only')
-    for (const name of ['sms-gateway', 'carrier-pigeon-2']) {
+    for (const name of ['text-messages-2', 'voice-calls']) {
       run('node', 'tooling/new-integration/main.ts', name)
       const changed = run('git', 'diff', '--numstat', '--', ':!pnpm-lock.yaml')
       expect(changed).toBe('1\t0\tapps/server/package.json\n1\t0\tapps/server/src/integrations.ts\n')
