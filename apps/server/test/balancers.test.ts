@@ -5,7 +5,7 @@ import { deliver } from '@org/core/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { nextPort } from '../../../bench/shared/processes.ts'
 import { calling, createFolder, mail } from './hosted.ts'
-import { isNightly, tellNightly } from './nightly.ts'
+import { isNightly } from './nightly.ts'
 import { secret } from './shipped.ts'
 import { surround } from './surrounded.ts'
 
@@ -37,43 +37,37 @@ async function startBalancer(name: 'haproxy' | 'nginx', ports: readonly number[]
   return url
 }
 
-// They notice no fault that the tests of the end of the bundle do not.
-tellNightly('hosts behind balancers')
-
 describe.each(['haproxy', 'nginx'] as const)('hosts behind %s', (name) => {
-  const isThere = spawnSync(name, ['-v']).status === 0
-  if (!isThere) process.stderr.write(`SKIPPED: hosts behind ${name}. It needs the Debian package ${name}.\n`)
-
-  it.runIf(isNightly && isThere)(
-    'are restarted one after another, and every event gets its response',
-    async () => {
-      const ports = [nextPort(), nextPort()]
-      const folder = createFolder()
-      const environment = { DELIVERY_STORE: 'sqlite:deliveries.db', DRAIN_DELAY_MS: '1500' }
-      const start = (port: number) => ship({ folder, environment: { ...environment, PORT: String(port) } })
-      const hosts = ports.map(start)
-      for (const host of hosts) await host.url
-      const url = `${await startBalancer(name, ports)}/mailer/webhook`
-      let isOver = false
-      const failed: unknown[] = []
-      const senders = Array.from({ length: 6 }, async () => {
-        while (!isOver) {
-          const answer = deliver(fetch, calling('sendEmail', mail), { url, secret, id: crypto.randomUUID() })
-          const { status, body } = await answer.catch((error) => ({ status: 0, body: String(error) }))
-          if (status !== 200) failed.push(body)
-        }
-      })
-      const getsEvents = ({ log }: ReturnType<typeof ship>) =>
-        expect.poll(() => log.filter((line) => 'route' in line).length).toBeGreaterThan(20)
-      for (const [at, old] of hosts.entries()) {
-        await getsEvents(old)
-        old.kill('SIGTERM')
-        expect(await old.exit).toBe(0)
-        await getsEvents(start(ports[at] ?? 0))
+  const runs = isNightly && spawnSync(name, ['-v']).status === 0
+  if (!runs)
+    process.stderr.write(`SKIPPED: hosts behind ${name}. They run nightly, if ${name} is installed.\n`)
+  it.runIf(runs)('are restarted one after another, and every event gets its response', async () => {
+    const ports = [nextPort(), nextPort()]
+    const folder = createFolder()
+    const environment = { DELIVERY_STORE: 'sqlite:deliveries.db', DRAIN_DELAY_MS: '1500' }
+    const start = (port: number) => ship({ folder, environment: { ...environment, PORT: String(port) } })
+    const hosts = ports.map(start)
+    for (const host of hosts) await host.url
+    const url = `${await startBalancer(name, ports)}/mailer/webhook`
+    let isOver = false
+    const failed: unknown[] = []
+    const senders = Array.from({ length: 6 }, async () => {
+      while (!isOver) {
+        const answer = deliver(fetch, calling('sendEmail', mail), { url, secret, id: crypto.randomUUID() })
+        const { status, body } = await answer.catch((error) => ({ status: 0, body: String(error) }))
+        if (status !== 200) failed.push(body)
       }
-      isOver = true
-      await Promise.all(senders)
-      expect(failed).toEqual([])
-    },
-  )
+    })
+    const getsEvents = ({ log }: ReturnType<typeof ship>) =>
+      expect.poll(() => log.filter((line) => 'route' in line).length).toBeGreaterThan(20)
+    for (const [at, old] of hosts.entries()) {
+      await getsEvents(old)
+      old.kill('SIGTERM')
+      expect(await old.exit).toBe(0)
+      await getsEvents(start(ports[at] ?? 0))
+    }
+    isOver = true
+    await Promise.all(senders)
+    expect(failed).toEqual([])
+  })
 })
