@@ -39,8 +39,7 @@ async function startBalancer(name: 'haproxy' | 'nginx', ports: readonly number[]
 
 describe.each(['haproxy', 'nginx'] as const)('hosts behind %s', (name) => {
   const runs = isNightly && spawnSync(name, ['-v']).status === 0
-  if (!runs)
-    process.stderr.write(`SKIPPED: hosts behind ${name}. They run nightly, if ${name} is installed.\n`)
+  if (!runs) process.stderr.write(`SKIPPED: hosts behind ${name}. They run nightly, if it is there.\n`)
   it.runIf(runs)('are restarted one after another, and every event gets its response', async () => {
     const ports = [nextPort(), nextPort()]
     const folder = createFolder()
