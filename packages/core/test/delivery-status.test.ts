@@ -1,4 +1,4 @@
-/** What operators read of a delivery, and settle. The routes are tested in `apps/server/test/deliveries.test.ts`. */
+/** The status of a delivery for operators, and its settlement. The routes are tested in `apps/server/test/deliveries.test.ts`. */
 import { type HandlerContext, IntegrationError, memoryStore } from '@org/core'
 import { type Json, readDeliveryStatus, settleDelivery } from '@org/core/hosting'
 import { deliver } from '@org/core/testing'

@@ -77,7 +77,7 @@ export function messages(count: number): Message[] {
   return Array.from({ length: count }, (_, index) => message({ to: addressOf(index), key: `row-${index}` }))
 }
 
-/** What a batch comes to: the error that it throws, its results, and their statuses, run by run: `500 sent,1 unknown`. */
+/** The end of a batch: the error that it throws, its results, and their statuses, run by run: `500 sent,1 unknown`. */
 export async function endOf(batch: Promise<{ results: readonly MessageResult[] }>) {
   let results: readonly MessageResult[] = []
   let error: unknown

@@ -17,7 +17,7 @@ const HEAD = 'POST /mailer/webhook HTTP/1.1\r\nhost: x\r\ncontent-type: applicat
 const forged = (more: string) =>
   `${HEAD}webhook-id: evt_forged\r\nwebhook-timestamp: ${Math.floor(Date.now() / 1_000)}\r\nwebhook-signature: v1,${btoa('x'.repeat(32))}\r\n${more}\r\n\r\n`
 
-/** What a connection sends first, and then each second. */
+/** The text that a connection sends first, and the one that it sends each second. */
 type Stranger = [connections: number, first: () => string, piece?: string]
 
 const strangers: Record<string, Stranger> = {
