@@ -5,7 +5,7 @@ import { runMailProvider } from './support.ts'
 
 const mail = runMailProvider()
 const { provider } = mail
-/** `DIGEST=80000 pnpm vitest run test/migration.test.ts` */
+/** `DIGEST=80000 pnpm vitest run test/migration.test.ts`; the emulator keeps at most 100,000 messages to count. */
 const CUSTOMERS = Number(process.env.DIGEST ?? 4_000)
 const ada = { id: 1, name: 'Ada', email: 'ada@example.org' }
 const logo = new Uint8Array([1, 2, 3])
