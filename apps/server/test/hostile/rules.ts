@@ -53,9 +53,9 @@ function mutate(event: object, { place, name, value }: Mutation): object {
   const mutated = structuredClone(event)
   const places = placesOf(mutated)
   const { container, key } = places[place % places.length] ?? { container: mutated, key: 'name' }
-  // Not an assignment, which would set the prototype for “__proto__”.
+  // Not an assignment, which would set the prototype for “__proto__”. A list has no names, and its length no odd value.
   const property = { value, enumerable: true, configurable: true, writable: true }
-  Reflect.defineProperty(container, name ?? key, property)
+  Reflect.defineProperty(container, Array.isArray(container) ? key : (name ?? key), property)
   return mutated
 }
 
