@@ -12,8 +12,6 @@ export interface Received {
 }
 
 const LONGEST_ATTEMPT_MS = 30_000
-/** A platform waits longer between two attempts. */
-const LONGEST_WAIT_MS = 1_000
 
 export type Sender = ReturnType<typeof createSender>
 
@@ -42,10 +40,10 @@ export function createSender(hosts: readonly { url: string }[], journal: Pick<Jo
 
   return {
     once,
-    /** Retries until the response is final, at most for `timeoutMs`. */
+    /** Retries until the response is final, at most for `timeoutMs`. The longest wait between two is a thirtieth of it. */
     async untilFinal(delivery: Delivery, timeoutMs = 30_000, host?: number): Promise<Received> {
       const end = Date.now() + timeoutMs
-      for (let waitMs = 50; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
+      for (let waitMs = 50; ; waitMs = Math.min(2 * waitMs, timeoutMs / 30)) {
         const received = await once(delivery, host)
         const { status, body, retryAfter } = received
         const isFinal = status === 200 || (status >= 400 && body.retryable === false)
