@@ -52,7 +52,7 @@ async function run(folder: string, command: string, ...options: string[]): Promi
 const check = (command: string, ...options: string[]) =>
   run(root, join(import.meta.dirname, '../../node_modules/.bin', command), ...options)
 
-describe.concurrent.each(packages.map((packed) => [packed.name, packed] as const))('%s, packed,', (_, packed) => {
+describe.concurrent.each(packages)('$name, packed,', (packed) => {
   const { files, manifest, name, tarball } = packed
 
   it('has the files of a release, and no others', () => {
