@@ -48,7 +48,7 @@ describe.skipIf(!hasRedis)('on Redis', async () => {
   async function open(url = redis.url) {
     const client = await connectRedis(url)
     onTestFinished(() => client.destroy())
-    return redisStore({ client })
+    return redisStore({ client, timeoutMs: 60_000 })
   }
   /** Connects a host, and resolves with its log once it has settled. */
   async function logOf(url: string): Promise<string[]> {

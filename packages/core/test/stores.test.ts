@@ -247,7 +247,7 @@ describe.skipIf(!hasRedis)('the Redis store', () => {
 
   function empty(client: RedisClient, now?: () => number) {
     prefix += 1
-    return redisStore({ client, prefix: `${prefix}:`, ...(now ? { now } : {}) })
+    return redisStore({ client, prefix: `${prefix}:`, timeoutMs: 60_000, ...(now ? { now } : {}) })
   }
 
   describeDeliveryStore(runner, 'Redis (node-redis)', (now) => empty(nodeRedis, now))
@@ -279,6 +279,6 @@ describe.skipIf(!hasRedis)('the Redis store', () => {
     await expect(store.claim(request)).rejects.toThrow('did not answer within 50 ms')
     await expect(store.probe()).rejects.toThrow()
     server.kill('SIGCONT')
-    await expect(redisStore({ client: nodeRedis }).probe()).resolves.toBeUndefined()
+    await expect(redisStore({ client: nodeRedis, timeoutMs: 60_000 }).probe()).resolves.toBeUndefined()
   })
 })
