@@ -143,23 +143,31 @@ export function createCutter(items: Iterable<unknown> | AsyncIterable<unknown>, 
   function failRest(reason: IntegrationError): MessageResult[] {
     const rest: MessageResult[] = []
     isOver = true
-    isUnread = !Array.isArray(items)
+    isUnread ||= !Array.isArray(items)
     if (Array.isArray(items))
       for (let at = taken; at < items.length; at += 1)
         rest.push(failedResult({ index: at, key: '', to: null }, reason))
     return rest
   }
 
+  /** Whether a message with a record is sent again. After the end of the batch, nobody is asked. */
+  async function isResent(result: MessageResult): Promise<boolean> {
+    if (!resend || result.status === 'sent' || ending.reason) return false
+    return Boolean(await ending.run(() => resend(result)).catch(fail))
+  }
+
   /** Takes the messages out that are refused, or that an earlier attempt recorded. */
   async function toCall(entries: readonly Entry[]): Promise<Call> {
     const known = entries.flatMap(({ key }) => (key === '' ? [] : [key]))
-    const found = await records?.read(known)
+    // A journal that fails has ended the batch, so that no message of the call leaves.
+    const found = await records?.read(known).catch(() => undefined)
+    if (records && !found) isUnread = true
     const call: Call = { messages: [], json: '', bytes: EMPTY_BYTES, settled: [] }
     const texts: string[] = []
     for (const { refusal, json, bytes, ...message } of entries) {
       const record = found?.get(message.key)
       const restored = record && restore(record, message)
-      if (restored && (restored.status === 'sent' || !(await resend?.(restored)))) call.settled.push(restored)
+      if (restored && !(await isResent(restored))) call.settled.push(restored)
       else if (refusal) call.settled.push(failedResult({ ...message, to: null }, refusal))
       else {
         call.messages.push(message)
@@ -179,18 +187,11 @@ export function createCutter(items: Iterable<unknown> | AsyncIterable<unknown>, 
      */
     async next(): Promise<Call | undefined> {
       const entries = isOver ? [] : await fill()
-      try {
-        const rest = ending.reason && !isOver ? failRest(ending.reason) : []
-        if (entries.length + rest.length === 0) return undefined
-        const call = await toCall(entries)
-        call.settled = inOrder([...call.settled, ...rest])
-        return call
-      } catch (error) {
-        // The journal has ended the batch already.
-        fail(error)
-        isUnread = true
-        return undefined
-      }
+      const rest = ending.reason && !isOver ? failRest(ending.reason) : []
+      if (entries.length + rest.length === 0) return undefined
+      const call = await toCall(entries)
+      call.settled = inOrder([...call.settled, ...rest])
+      return call
     },
     /** Tells the source that no more messages are read. */
     close(): void {
@@ -199,7 +200,7 @@ export function createCutter(items: Iterable<unknown> | AsyncIterable<unknown>, 
       const closed = Promise.resolve().then(() => source.return?.())
       closed.catch(() => {})
     },
-    /** Whether there are messages without a result. */
+    /** Whether messages, or their records, were not read. */
     get isUnread() {
       return isUnread
     },

@@ -144,7 +144,10 @@ export function createClient(options: MailerOptions, host: Partial<HostOptions> 
     'x-mailer-server-token': apiToken,
     ...(isProvider && { [PROVIDER_TOKEN_HEADER]: apiToken }),
   }
-  const { readJson = (text: string) => ({ value: JSON.parse(text) }) } = host
+  // The provider may repeat the token in its words. A host has a reader and masks of its own.
+  const spare = (name: string, value: unknown) =>
+    name === 'Message' && typeof value === 'string' ? value.replaceAll(apiToken.trim(), '[token]') : value
+  const { readJson = (text: string) => ({ value: JSON.parse(text, spare) }) } = host
   const connection = { baseUrl, credential: apiToken, headers, fetch, timeoutMs, wait, readJson }
   const provider = createProviderClient(mailProvider, connection)
   try {

@@ -107,9 +107,8 @@ function withSlash({ href }: URL): string {
 
 function sharedConnection({ shared, baseUrl }: HostSettings): Connection {
   const { apiToken, fromEmail } = shared ?? {}
-  if (apiToken) {
+  if (apiToken)
     return { apiToken, fromEmail: fromEmail || undefined, messageStream: DEFAULT_MESSAGE_STREAM, baseUrl }
-  }
   throw new IntegrationError('missing_credentials', 'This host has no shared mail server.', {
     hint: 'Set MAILER_SHARED_API_TOKEN on the host, or use serverType dedicated with your own token.',
   })

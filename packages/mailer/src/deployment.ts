@@ -20,14 +20,12 @@ export function createDeploymentHandlers(settings: HostSettings) {
       context.log.info(`Connected to the mail server “${server.name.slice(0, LONGEST_NAME)}”.`, {
         serverType: inputs.serverType,
       })
-      if (server.deliveryType === 'Sandbox') {
+      if (server.deliveryType === 'Sandbox')
         context.log.warn('The mail server is a sandbox: it accepts mail, but delivers none.')
-      }
-      if (connection.fromEmail === undefined) {
+      if (connection.fromEmail === undefined)
         context.log.warn(
           'No fromEmail is configured: every message needs its own from. Statistics are available.',
         )
-      }
       const { apiToken, fromEmail, baseUrl, messageStream } = connection
       return { apiToken, apiUrl: baseUrl, messageStream, ...(fromEmail === undefined ? {} : { fromEmail }) }
     },

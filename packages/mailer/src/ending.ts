@@ -8,7 +8,7 @@ import { IntegrationError, isIntegrationError } from '@org/core/errors'
 
 /** The longest time that a timer takes; a longer one would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
-/** After the end of a batch, its journal still has so long for each answer. */
+/** After the end of a batch, the caller’s code still has so long. */
 const GRACE_MS = 1_000
 
 /** The early end of one batch. */
@@ -39,8 +39,8 @@ export function createEnding({ signal, deadline, stop }: Limits) {
   return {
     /** Fires when the batch ends early. */
     signal: ended.signal,
-    /** Fires a second later. */
-    late: late.signal,
+    /** Runs the caller’s code, and waits for it until a second after the end. */
+    run: <Value>(work: () => Value | Promise<Value>) => orEnded(Promise.resolve().then(work), late.signal),
     /** Why the batch ended early; `undefined` while it goes on. */
     get reason(): IntegrationError | undefined {
       const { reason } = ended.signal

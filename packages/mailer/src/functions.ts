@@ -15,6 +15,8 @@ import { invalidMessage } from './mail-error.ts'
 const REST = {
   hint: 'Deliver the event again with the same id to send the rest.',
   stopped: 'shutting_down',
+  // The delivery has a journal, and may come again.
+  effect: 'none',
 } as const
 
 /** Makes the mailer’s functions, by name. */

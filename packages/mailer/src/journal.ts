@@ -7,7 +7,7 @@
 import { IntegrationError } from '@org/core/errors'
 import { unknownOutcome } from '@org/core/http'
 import { failedResult, type PlacedMessage, placeOf } from './batch.ts'
-import { type Ending, orEnded } from './ending.ts'
+import type { Ending } from './ending.ts'
 import { isRecord } from './fields.ts'
 import type { MessageResult, SentResult, UnsentResult } from './result.ts'
 
@@ -79,7 +79,7 @@ export function openJournal(journal: BatchJournal, ending: Ending) {
   /** @throws {IntegrationError} `overloaded` if the journal fails; why the batch has ended if the journal hangs */
   async function attempt<Value>(work: () => Value | Promise<Value>): Promise<Value> {
     try {
-      return await orEnded(Promise.resolve().then(work), ending.late)
+      return await ending.run(work)
     } catch (cause) {
       ending.end(new IntegrationError('overloaded', 'The journal of the batch failed.', { cause }))
       throw ending.reason

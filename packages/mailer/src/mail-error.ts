@@ -18,6 +18,8 @@ export interface MailErrorFacts {
   recipients?: readonly string[] | undefined
   /** The results of a batch before the error. */
   results?: readonly MessageResult[] | undefined
+  /** Whether a journal makes it safe to send a batch again of which mails have left. */
+  isResumable?: boolean | undefined
   /** The provider’s own words, unmasked. */
   words?: string | undefined
 }
@@ -35,8 +37,8 @@ export class MailError extends IntegrationError {
   constructor(code: ErrorCode, message: string, options: IntegrationErrorOptions & MailErrorFacts = {}) {
     // The provider’s own status, where it answered; else that of the code.
     super(code, message, { ...options, status: options.provider?.status ?? options.status })
-    const { recipients, results, words } = options
-    this.retryable = errorCodes[code].retryable && this.effect === 'none'
+    const { recipients, results, words, isResumable } = options
+    this.retryable = errorCodes[code].retryable && (isResumable || this.effect === 'none')
     this.#facts = { recipients, results, words }
   }
 
@@ -51,7 +53,7 @@ export class MailError extends IntegrationError {
     return this.provider?.code === INACTIVE ? findNamed(words, recipients) : []
   }
 
-  /** What the provider said, word for word: it may name people. Printing the error does not show it. */
+  /** What the provider said, word for word but for the token: it may name people. Printing the error does not show it. */
   get providerMessage(): string | undefined {
     return this.#facts.words || undefined
   }

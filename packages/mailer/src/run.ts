@@ -7,6 +7,7 @@ import type { ErrorCode, IntegrationError } from '@org/core/errors'
 import type { CallOptions, JsonReader, ProviderClient } from '@org/core/http'
 import type { PlacedMessage } from './batch.ts'
 import type { BatchJournal } from './journal.ts'
+import type { MailError } from './mail-error.ts'
 import type { BatchMemory } from './memory.ts'
 import type { MessageSettings } from './message.ts'
 import type { BatchProgress, MessageResult } from './result.ts'
@@ -32,7 +33,7 @@ export interface BatchOptions extends CallOptions {
   outageMs?: number | undefined
   /** Ends the batch well: no further call begins, calls in flight are awaited, and the rest is left for the next run. */
   stop?: AbortSignal | undefined
-  /** Is called after each call of the provider, and awaited. If it throws, no further call begins, and the batch throws the same. */
+  /** Is called after each call of the provider, and awaited until the batch ends. If it throws, no further call begins, and the batch throws the same. */
   onProgress?: ((progress: BatchProgress) => unknown) | undefined
 }
 
@@ -40,8 +41,8 @@ export interface BatchOptions extends CallOptions {
 export interface HostBatchOptions extends BatchOptions {
   /** Makes a message of an item when its call is due, or throws an `IntegrationError`. */
   parse?: (item: unknown) => unknown
-  /** How a batch goes on whose messages are left, and the code of one that was stopped. */
-  rest?: { hint: string; stopped: ErrorCode }
+  /** How a batch goes on whose messages are left, the code of one that was stopped, and the effect of mails that have left. */
+  rest?: { hint: string; stopped: ErrorCode; effect: MailError['effect'] }
 }
 
 /** The parts that differ between a host and an SDK. */

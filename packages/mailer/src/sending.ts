@@ -8,7 +8,7 @@ import { createCaller } from './caller.ts'
 import { createCutter } from './calls.ts'
 import { createEnding } from './ending.ts'
 import { openJournal } from './journal.ts'
-import { toMailError } from './mail-error.ts'
+import { MailError, toMailError } from './mail-error.ts'
 import { createBatchMemory } from './memory.ts'
 import { createPace } from './pace.ts'
 import type { BatchResult, MessageResult } from './result.ts'
@@ -20,6 +20,7 @@ const IN_FLIGHT_BYTES = 64_000_000
 const REST = {
   hint: 'Send the batch again with the same journal: it sends the rest.',
   stopped: 'overloaded',
+  effect: 'unknown',
 } as const
 /** The hint for another batch of which mails have left. */
 const FAILED = 'Send only the messages again whose result is “failed”.'
@@ -65,11 +66,8 @@ export async function* sendBatch(
       kept?.results.push(result)
     }
     const { sent, failed, unknown } = counts
-    try {
-      await onProgress?.({ done: sent + failed + unknown, sent, failed, unknown })
-    } catch (error) {
-      fail(error)
-    }
+    const progress = { done: sent + failed + unknown, sent, failed, unknown }
+    await ending.run(() => onProgress?.(progress)).catch(fail)
   }
 
   async function cut() {
@@ -81,22 +79,24 @@ export async function* sendBatch(
   }
 
   /** Why the batch throws, if it does. */
-  function failure(): IntegrationError | undefined {
+  function failure(): MailError | undefined {
     const mayHaveSent = counts.sent + counts.unknown
     const { reason } = ending
     const left = journal && reason?.retryable ? reason : undefined
     const why = left ?? reason ?? unsent
     if (!why || !(left || cutter.isUnread || (kept && mayHaveSent === 0))) return undefined
-    if (!left && mayHaveSent === 0) return why
+    const results = kept?.results
+    if (!left && mayHaveSent === 0) return toMailError(why, { results })
     const { code, message, retryAfter, provider, cause } = why
     const text = `The batch ended early, when ${mayHaveSent} mails had left. ${message}`
-    const facts = { retryAfter, provider, cause }
+    const facts = { retryAfter, provider, cause, results }
     // The whole batch must not be sent again: mails have left.
-    if (!left) return new IntegrationError(code, text, { ...facts, hint: FAILED, effect: 'unknown' })
+    if (!left) return new MailError(code, text, { ...facts, hint: FAILED, effect: 'unknown' })
     const isOurs = code === 'provider_timeout' || code === 'aborted'
     const ours = stop?.aborted ? rest.stopped : 'overloaded'
-    const resumable = { ...facts, hint: rest.hint, retryAfter: retryAfter ?? 1 }
-    return new IntegrationError(isOurs ? ours : code, text, resumable)
+    const effect = mayHaveSent > 0 ? rest.effect : 'none'
+    const resumable = { ...facts, hint: rest.hint, retryAfter: retryAfter ?? 1, effect, isResumable: true }
+    return new MailError(isOurs ? ours : code, text, resumable)
   }
 
   try {
@@ -127,7 +127,7 @@ export async function* sendBatch(
       throw thrown.reason
     }
     const error = failure()
-    if (error) throw toMailError(error, { results: kept?.results })
+    if (error) throw error
   } finally {
     // The consumer may leave early. Nothing goes on behind its back.
     cutter.close()

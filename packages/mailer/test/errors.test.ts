@@ -19,8 +19,9 @@ async function fail(mailer = mail.mailer()): Promise<IntegrationError> {
 
 const limited = { code: 'provider_rate_limited', status: 429, retryable: true, effect: 'none' }
 const notNow = { code: 'provider_error', retryable: true, effect: 'none' }
-const Message = "Found ann@example.org, 'bob@example.org' and Shop <shop@example.com>."
-const words = 'Found [address], [address] and Shop <[address]>.'
+const Message = "Found ann@example.org, 'bob@example.org' and Shop <shop@example.com>: server-token."
+const words = 'Found [address], [address] and Shop <[address]>: [token].'
+const said = Message.replace('server-token', '[token]')
 const refusal = (ErrorCode: number) => ({ ErrorCode, Message })
 
 it.each([
@@ -37,7 +38,7 @@ it.each([
     provider: { name: 'mailer', status, code: String(code), message: words },
     stack: expect.stringMatching(/^MailError: The mail provider refused/),
   })
-  expect([error.providerMessage, error.rejected, error.results]).toEqual([Message, rejected, undefined])
+  expect([error.providerMessage, error.rejected, error.results]).toEqual([said, rejected, undefined])
   expect(requests).toHaveLength(1)
 })
 

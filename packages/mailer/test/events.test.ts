@@ -43,12 +43,8 @@ it.each<[RecordType: string, type: MailEvent['type'], names: object]>([
 })
 
 it('reads what the payload lacks as null, and no recipient as inactive', () => {
-  const payload = {
-    RecordType: 'SubscriptionChange',
-    Recipient: 'a@b.c',
-    Tag: '',
-    Metadata: { id: 7, x: {} },
-  }
+  const named = { RecordType: 'SubscriptionChange', Recipient: 'a@b.c' }
+  const payload = { ...named, Tag: '', Metadata: { id: 7, x: {} } }
   const lacking = { messageId: null, messageStream: null, serverId: null, tag: null, occurredAt: null }
   expect(parseMailEvent(payload)).toEqual({
     ...{ type: 'subscriptionChange', recipient: 'a@b.c', ...lacking, metadata: { id: '7' } },

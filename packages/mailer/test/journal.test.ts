@@ -13,6 +13,7 @@ import {
 
 const mail = runMailProvider()
 const { provider, sentTwice } = mail
+const hint = expect.stringContaining('the same journal')
 const later = { code: 'overloaded', retryable: true, effect: 'none' }
 
 /** A journal in a table, as a database would keep it: both methods answer later. */
@@ -96,8 +97,9 @@ it('sends a message of unknown fate again only if the caller says so', async () 
   for (const options of [{ resend }, { resend }, { resend: async () => false }])
     expect((await send(given, options)).fates).toBe('1 unknown,1 sent')
   expect(asked).toMatchObject([0, 1, 0].map((at) => ({ key: `row-${at}`, status: 'unknown' })))
-  const { error } = await send(given, { resend: () => expect.fail('resend has no idea') })
-  expect([String(error), provider.messages.length]).toEqual([expect.stringContaining('no idea'), 3])
+  const { error, fates } = await send([...given, keyed(2)], { resend: () => expect.fail('no idea') })
+  expect([String(error), fates]).toEqual([expect.stringContaining('no idea'), '1 unknown,1 sent,1 failed'])
+  expect(provider.messages).toHaveLength(3)
 })
 
 it('sends what the provider did not take for now in the next run, and a corrected message on request', async () => {
@@ -169,27 +171,36 @@ it.each([1, 2, 3])(
     // Each call is recorded before it leaves, and after its answer.
     const [left, expected] = failing === 1 ? [0, '1001 failed'] : [500, '500 sent,501 failed']
     expect([fates, provider.messages.length]).toEqual([expected, left])
-    expect(error).toMatchObject({ code: 'overloaded', retryable: true })
-    expect([(await send(messages(1_001))).fates, sentTwice()]).toEqual([
-      expect.not.stringMatching('failed'),
-      0,
-    ])
+    expect(error).toMatchObject({ ...later, effect: left ? 'unknown' : 'none', hint })
+    expect((await send(messages(1_001))).fates).not.toMatch('failed')
+    expect(sentTwice()).toBe(0)
   },
 )
+
+it('has a result of each message that was read when its journal can’t be read any more', async () => {
+  const { journal, send } = table()
+  const reads = [journal.read, () => expect.fail('gone')]
+  const read: BatchJournal['read'] = (keys) => reads.shift()?.(keys) ?? new Map()
+  const { error, fates } = await send(messages(1_200), { journal: { ...journal, read } })
+  expect([error, fates]).toMatchObject([{ ...later, effect: 'unknown' }, '500 sent,700 failed'])
+})
 
 it('fails before it sends if the journal reads no Map', async () => {
   const { error } = await table().send(messages(3), { journal: { read: Object, write: async () => {} } })
   expect([error, provider.messages]).toMatchObject([later, []])
 })
 
-it('ends although its journal does not answer any more, and says that messages have no result', async () => {
+it('ends although its journal does not answer any more, with a result of each message', async () => {
   const calls = mail.hold()
   const answers = [new Map(), new Map(), new Promise<Map<string, never>>(() => {})]
   const journal = { read: () => answers.shift() ?? expect.fail('read again'), write: async () => {} }
   const batch = endOf(mail.mailer({ fetch: calls.fetch }).sendEmails(messages(1_500), { journal }))
   await calls.answer(1)
   await calls.answer(1, () => Response.json({ ErrorCode: 10, Message: 'No' }, { status: 401 }))
-  expect(await batch).toMatchObject({ error: { code: 'credentials_rejected' }, fates: '500 sent,500 failed' })
+  expect(await batch).toMatchObject({
+    error: { code: 'credentials_rejected' },
+    fates: '500 sent,1000 failed',
+  })
 })
 
 it('says that a stream which was stopped may run again, and sends the rest then', async () => {
@@ -203,7 +214,7 @@ it('says that a stream which was stopped may run again, and sends the rest then'
       if (status === 'sent') sent += 1
   }
   const error = await failureOf(stream({ stop: stop.signal, onProgress: () => stop.abort() }))
-  expect([error, sent]).toMatchObject([later, 500])
+  expect([error, sent]).toMatchObject([{ ...later, effect: 'unknown' }, 500])
   expect(`${error.message} ${error.hint}`).toMatch(/500 mails had left.* the same journal/)
   await stream({})
   expect([sent, provider.messages.length, sentTwice()]).toEqual([2_000, 2_000, 0])

@@ -133,10 +133,9 @@ const one = 'expected one address'
 const addresses: [address: unknown, fault: string][] = [
   ['žofie@example.org', 'only ASCII before the @'],
   ['a@bücher.example', 'punycode'],
-  ...['a@b%C3%BCcher.example', 'a@example..org', 'a@-example.org'].map((each): [string, string] => [
-    each,
-    one,
-  ]),
+  ['a@b%C3%BCcher.example', one],
+  ['a@example..org', one],
+  ['a@-example.org', one],
   ['Ada <a@example.org> <b@example.org>', one],
   ['a@b.c, d@e.f', 'has several addresses'],
   ['Ann <a@b.c>, Dan <d@e.f>', 'has several addresses'],
@@ -264,9 +263,8 @@ it('refuses files of more than 10 MB together, whatever their form', async () =>
   const bytes = new Uint8Array(2_000_000)
   const three = [bytes, Buffer.from(bytes).toString('base64'), bytes].map((content) => file(content))
   await mail.mailer().sendEmail(message({ attachments: three }))
-  const { errors } = await failureOf(
-    mail.mailer().sendEmail(message({ attachments: [...three, file(bytes)] })),
-  )
+  const four = message({ attachments: [...three, file(bytes)] })
+  const { errors } = await failureOf(mail.mailer().sendEmail(four))
   expect(errors).toEqual([{ path: '', message: expect.stringContaining('10 MB') }])
 })
 

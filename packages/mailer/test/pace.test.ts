@@ -90,6 +90,8 @@ describe('a time limit', () => {
     ['journal', '2 failed', { code: 'overloaded', retryable: true }],
     ['body', '2 failed', { code: 'provider_timeout', effect: 'none', retryable: true }],
     ['source', '2 sent', { code: 'provider_timeout', effect: 'unknown', retryable: false }],
+    ['onProgress', '2 sent', undefined],
+    ['resend', '2 unknown', { code: 'overloaded', effect: 'unknown', retryable: true }],
   ])('ends a batch whose %s never answers: %s, and the error %o', async (stuck, fates, error) => {
     let isStuck = false
     const forever = () => {
@@ -102,9 +104,15 @@ describe('a time limit', () => {
       await forever()
     }
     const mailer = mail.mailer({ fetch: stuck === 'fetch' ? forever : provider.fetch })
-    const journal = stuck === 'journal' ? { read: () => new Map(), write: forever } : undefined
+    const begun = (keys: readonly string[]) => new Map(keys.map((key) => [key, 'begun'] as const))
+    const journal = { read: () => new Map(), write: forever }
+    const own: Record<string, BatchOptions> = {
+      journal: { journal },
+      resend: { journal: { ...journal, read: begun }, resend: forever },
+      onProgress: { onProgress: forever },
+    }
     const items = stuck === 'source' ? source() : given
-    const batch = () => endOf(mailer.sendEmails(items, { timeoutMs, journal }))
+    const batch = () => endOf(mailer.sendEmails(items, { timeoutMs, ...own[stuck] }))
     expect(await inFakeTime(batch, () => (isStuck ? 1_000 : 0))).toMatchObject({ fates, error })
   })
 

@@ -49,13 +49,12 @@ export function acceptMessage(value: unknown, settings: MailProviderSettings, in
   checkLimits(raw)
   const recipients = [...to, ...cc, ...bcc].map((address) => address.toLowerCase())
   const left = recipients.filter((address) => inactive.has(address))
-  if (left.length === recipients.length) {
+  if (left.length === recipients.length)
     throw new Refusal(
       406,
       `You tried to send to recipient(s) that have been marked as inactive. Found inactive addresses: ${left.join(', ')}. ` +
         'Inactive recipients are ones that have generated a hard bounce, a spam complaint, or a manual suppression.',
     )
-  }
   return {
     messageId: crypto.randomUUID(),
     /** With seven digits after the second, and the offset of Eastern Standard Time. */

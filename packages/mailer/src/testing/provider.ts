@@ -128,12 +128,9 @@ function count(
   const { tag, fromdate = '', todate = '9999', messagestream } = Object.fromEntries(query)
   const counted = messages.filter((message) => {
     const day = message.submittedAt.slice(0, 10)
-    const isInTime = day >= fromdate && day <= todate
-    return (
-      isInTime &&
-      message.tag === (tag ?? message.tag) &&
-      message.messageStream === (messagestream ?? message.messageStream)
-    )
+    const isTagged = message.tag === (tag ?? message.tag)
+    const isInStream = message.messageStream === (messagestream ?? message.messageStream)
+    return isTagged && isInStream && day >= fromdate && day <= todate
   })
   const tracked = counted.filter(({ trackOpens, trackLinks }) => trackOpens || trackLinks !== 'None')
   const { Sent = counted.length, Bounced = 0, SpamComplaints = 0 } = stats
@@ -151,9 +148,8 @@ function checkHeaders({ method, headers }: EmulatedRequest, { apiTokens }: MailP
   const tokens = ['x-mailer-server-token', 'x-postmark-server-token'].flatMap(
     (name) => headers.get(name) ?? [],
   )
-  if (tokens.length === 0 || !tokens.every((token) => apiTokens.includes(token))) {
+  if (tokens.length === 0 || !tokens.every((token) => apiTokens.includes(token)))
     throw new Refusal(10, 'Request does not contain a valid Server token.', 401)
-  }
   const isJson = (name: string) => /\bapplication\/json\b/i.test(headers.get(name) ?? '')
   if (!isJson('accept') || (method === 'POST' && !isJson('content-type'))) {
     throw new Refusal(409, 'Content-Type and Accept headers must be set to application/json.', 415)
@@ -173,6 +169,5 @@ function parseBatch(request: EmulatedRequest): unknown[] {
   const messages = parseJson(request, limits.batchBytes)
   if (!Array.isArray(messages) || messages.length === 0) throw invalidField('Messages')
   if (messages.length <= limits.batchMessages) return messages
-  const limit = 'You may only send up to 500 messages in a single batched request.'
-  throw new Refusal(410, limit)
+  throw new Refusal(410, 'You may only send up to 500 messages in a single batched request.')
 }
