@@ -19,7 +19,7 @@ const file = new URL('line-budget.json', import.meta.url)
 const folders: Record<string, Folder> = JSON.parse(readFileSync(file, 'utf8'))
 const isRecording = process.argv.includes('--record')
 
-const lines = execFileSync('git', ['ls-files', '-z'], { encoding: 'utf8' })
+const lines = execFileSync('git', ['ls-files', '-coz', '--exclude-standard'], { encoding: 'utf8' })
   .split('\0')
   .filter((path) => /\.(ts|tsx|js|mjs|css)$/.test(path) && existsSync(path))
   .map((path) => ({ path, count: readFileSync(path, 'utf8').split('\n').length - 1 }))

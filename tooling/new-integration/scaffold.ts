@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { formsOf, type Names, rename, TEMPLATE } from './names.ts'
 
 /** Names of private packages and of the placeholder's route. */
-const reserved = new Set(['auth', TEMPLATE, 'sandbox', 'server', 'tooling'])
+const reserved = new Set('auth bench example-migration openapi-checks sandbox server tooling'.split(' '))
 
 const INTEGRATIONS = 'apps/server/src/integrations.ts'
 const SERVER = 'apps/server/package.json'
@@ -16,12 +16,13 @@ const PLACE = '  // Further packages, a line for each.\n'
  * @param repository the root of the repository
  * @param name the package and the route, for example `sms-gateway`
  * @returns the paths of the written files from the root
- * @throws if the name is invalid or taken, before anything is written
+ * @throws if the name is invalid, taken, or a word of the language, before anything is written
  */
 export function scaffold(repository: string, name: string) {
   const names = formsOf(name)
-  if (reserved.has(name) || existsSync(join(repository, 'packages', name)))
+  if (name === TEMPLATE || reserved.has(name) || name in {} || existsSync(join(repository, 'packages', name)))
     throw new Error(`The name “${name}” is taken.`)
+  new Function(`'use strict'; let ${names.camel}`)
   const read = (file: string) => readFileSync(join(repository, file), 'utf8')
   const folder = 'tooling/new-integration/template'
   const files = globSync(['*.{json,ts,md}', '{src,test}/**/*.ts'], { cwd: join(repository, folder) })

@@ -48,8 +48,8 @@ it.each([[[]], [['sms-gateway', 'zip-codes']]])(
 
 it.each([
   ['mailer', 'is taken'],
-  ['auth', 'is taken'],
-  ['Sms_gateway', 'not a valid name'],
+  ['bench', 'is taken'],
+  ['class', 'Unexpected'],
   ['../mailer', 'not a valid name'],
 ])('the name “%s” is refused, and nothing is written', (name, reason) => {
   const before = hostFiles.map(read)
