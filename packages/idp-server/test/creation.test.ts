@@ -2,7 +2,7 @@
 import { memoryStore } from '@org/core'
 import type { Fault } from '@org/core/testing'
 import { describe, expect, it } from 'vitest'
-import { onCreate, production, running, runWorld, stopped } from './support.ts'
+import { blindList, onCreate, production, root, running, runWorld, stopped } from './support.ts'
 
 const { provider, asked, host, create, creates, published, application, logged, loseCreation } = runWorld()
 
@@ -17,6 +17,12 @@ it('a create that the provider refused is repeated at once by the next delivery'
   }
   expect(await create()).toMatchObject(running)
   expect(creates()).toBe(3)
+})
+
+it('a list that fails for one creation does not fail another one that waits for it', async () => {
+  provider.faults.add({ method: 'GET', path: root, status: 403 })
+  const answers = await Promise.all(['dep_1', 'dep_2'].map((id) => create({}, { id })))
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 422])
 })
 
 describe('a create with an unknown outcome', () => {
@@ -71,24 +77,26 @@ describe('a create with an unknown outcome', () => {
     expect(await remove()).toMatchObject(stopped)
   })
 
-  it('adopts no application that is older, or has another name or environment', async () => {
-    provider.addApplication({ name: 'Shop' })
+  it('adopts no application that is older, or has another name, another environment or a further one', async () => {
     const { create } = host({ settleMs: 0 })
+    await create({ applicationName: 'Market' }, { id: 'dep_2' })
+    provider.addApplication({ name: 'Shop' })
     provider.faults.add({ ...onCreate, cut: 'before' })
     expect((await create()).status).toBe(504)
     provider.addApplication({ name: 'Blog' })
     provider.addApplication({ ...production, name: 'Shop', environment_types: ['production'] })
+    provider.addApplication({ ...production, name: 'Shop', environment_types: ['development', 'production'] })
     const strangers = [...provider.applications.keys()]
     expect((await create()).status).toBe(200)
-    expect(creates()).toBe(2)
+    expect(creates()).toBe(3)
     expect(strangers).not.toContain(published())
   })
 
-  it('leads to one application in a workspace of 100, whatever their ids tell', async () => {
+  it('leads to one application in a workspace of 100, whatever their ids tell, and although a list is refused', async () => {
     for (const [index, one] of seed(100).entries()) one.applicationId = `app_z${index}`
     const { create } = host({ settleMs: 0 })
-    loseCreation()
-    expect((await create()).status).toBe(504)
+    provider.faults.add({ ...onCreate, cut: 'after' }, { ...blindList, times: 1, status: 403 })
+    expect((await create()).status).toBe(422)
     expect(await create()).toMatchObject(running)
     expect([creates(), provider.applications.size]).toEqual([1, 101])
   })

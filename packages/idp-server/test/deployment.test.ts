@@ -221,15 +221,19 @@ describe('DEPLOYMENT_DELETED', () => {
     expect(published()).not.toBe(old.applicationId)
   })
 
-  const notFound = { status: 404, body: { errors: [{ code: 'resource_not_found', message: 'not found' }] } }
-  it.each<[string, Fault, number, string]>([
-    ['the provider refuses the token', { status: 401 }, 422, 'credentials_rejected'],
-    ['the Platform API is not enabled', platformNotEnabled(404), 422, 'provider_rejected'],
-    ['the provider still lists it', { ...notFound, method: 'DELETE' }, 422, 'provider_rejected'],
-    ['the response does not confirm it', { status: 200, body: { deleted: false } }, 502, 'provider_error'],
-  ])('fails if %s, and the next delivery deletes it', async (_what, fault, status, code) => {
+  const refused = (status: number, code: string) => ({ status, body: { errors: [{ code, message: 'no' }] } })
+  const ofOne = { path: /applications\/app_/ }
+  const empty = { path: root, status: 200, body: [] }
+  it.each<[string, number, string, ...Fault[]]>([
+    ['the provider refuses the token', 422, 'credentials_rejected', { status: 401 }],
+    ['the Platform API is not enabled', 422, 'provider_rejected', platformNotEnabled(404)],
+    ['it is listed', 422, 'provider_rejected', { ...refused(404, 'resource_not_found'), method: 'DELETE' }],
+    ['the response does not confirm it', 502, 'provider_error', { status: 200, body: { deleted: false } }],
+    ['none is listed after a proxy’s 404', 502, 'provider_error', { ...ofOne, status: 404, body: {} }, empty],
+    ['none is listed after a refusal', 422, 'provider_rejected', { ...ofOne, ...refused(403, 'no') }, empty],
+  ])('fails if %s, and the next delivery deletes it', async (_what, status, code, ...faults) => {
     await create()
-    provider.faults.add({ ...fault, times: Number.POSITIVE_INFINITY })
+    for (const fault of faults) provider.faults.add({ ...fault, times: Number.POSITIVE_INFINITY })
     expect(await remove({ eventId: 'evt_1' })).toMatchObject({ status, body: { code } })
     expect(deployment().status).toBe(status === 422 ? 'failed' : 'running')
     expect(provider.applications.size).toBe(1)
@@ -237,22 +241,6 @@ describe('DEPLOYMENT_DELETED', () => {
     expect(await remove({ eventId: 'evt_2' })).toMatchObject(stopped)
     expect(provider.applications.size).toBe(0)
   })
-
-  it.each<[string, Fault, number]>([
-    ['a 404 without a code, as that of a proxy,', { status: 404, body: {} }, 502],
-    ['a refusal', { status: 403, body: { errors: [{ code: 'no', message: 'not allowed' }] } }, 422],
-  ])(
-    'does not take %s for the end of an application, although the list is empty',
-    async (_what, fault, status) => {
-      await create()
-      provider.faults.add({ path: `${root}/${application().applicationId}`, ...fault })
-      provider.faults.add({ path: root, status: 200, body: [] })
-      expect((await remove()).status).toBe(status)
-      provider.faults.clear()
-      expect(await remove()).toMatchObject(stopped)
-      expect(provider.applications.size).toBe(0)
-    },
-  )
 })
 
 it('a provisioned instance is unhealthy before it has keys and after its application is gone, and has no shared one beside it', async () => {

@@ -1,7 +1,7 @@
 /** An application belongs to the deployment that created it, and to the workspace whose token did. */
-import { memoryStore } from '@org/core'
+import { IntegrationError, memoryStore } from '@org/core'
 import { connectPlatform } from '@org/core/testing'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { findOrphans } from '../src/webhook.ts'
 import {
   hostToken,
@@ -37,11 +37,9 @@ beforeEach(() => {
 describe('after a rotation of the host’s token', () => {
   /** Hosts on one store: before it, after it, and one that was not told the earlier token. */
   function rotation() {
-    const shared = { store: memoryStore(), settleMs: 0 }
-    const [after, forgetful] = [`${newToken} ${hostToken}`, newToken].map((platformApiKey) =>
-      host({ ...shared, platformApiKey }),
-    )
-    return { before: host(shared), after: after ?? expect.fail(), forgetful: forgetful ?? expect.fail() }
+    const store = memoryStore()
+    const using = (platformApiKey: string) => host({ store, settleMs: 0, platformApiKey })
+    return { before: using(hostToken), after: using(`${newToken} ${hostToken}`), forgetful: using(newToken) }
   }
 
   it.each([[], [hostToken]])(
@@ -61,12 +59,15 @@ describe('after a rotation of the host’s token', () => {
     },
   )
 
-  it('an application that only the earlier token knows is not gone', async () => {
+  it('an application that only the earlier token knows is not gone, and a revoked token ahead of it is refused', async () => {
     provider.settings.workspaces = { [newToken]: 'another' }
     const { before, after } = rotation()
     await before.create()
     expect(await after.create({ applicationName: 'Market' })).toMatchObject(running)
     expect(application().name).toBe('Market')
+    revoke(newToken)
+    expect((await after.remove()).body).toMatchObject({ code: 'credentials_rejected' })
+    revoke()
     expect(await after.remove()).toMatchObject(stopped)
     expect(provider.applications.size).toBe(0)
   })
@@ -199,23 +200,23 @@ describe('an event with outputs of another deployment', () => {
 
   it('is refused also if its deployment begins anew', async () => {
     const { foreign } = await deployed()
-    const [early, late] = ['09', '10'].map((hour) => ({
-      timestamp: `2026-11-20T${hour}:00:00Z`,
-      id: 'dep_3',
-    }))
-    platform.addDeployment({ id: 'dep_3', inputs })
-    await remove(early)
+    const id = 'dep_3'
+    platform.addDeployment({ id, inputs })
+    await remove({ id, timestamp: '2026-11-20T09:00:00Z' })
     const outputs = { applicationId: foreign.applicationId }
-    expect(await create({}, { ...late, outputs })).toMatchObject(foreignOutputs)
+    expect(await create({}, { id, timestamp: '2026-11-20T10:00:00Z', outputs })).toMatchObject(foreignOutputs)
   })
 
-  it('is judged by the platform’s record while the store is away', async () => {
+  it('is judged by the platform’s record while the store is away, and by none if a record was changed', async () => {
     const { own, foreign } = await deployed()
-    const read = () => Promise.reject(new Error('away'))
+    const read = vi.fn().mockRejectedValue(new Error('away'))
     const { send } = host({ store: { ...memoryStore(), read } })
     const call = (outputs: object) => send(toEvent('FUNCTION_CALL', 'dep_1', outputs))
     expect((await call(own)).status).toBe(200)
     expect(await call(foreign)).toMatchObject(foreignOutputs)
+    // The first read is that of the deployment.
+    read.mockResolvedValueOnce(undefined).mockRejectedValueOnce(new IntegrationError('internal_error', 'no'))
+    expect((await call(own)).status).toBe(500)
     failsTo('GET')
     expect(await call(own)).toMatchObject(unavailable)
   })
@@ -244,8 +245,9 @@ describe('the deletion of an application with an instance that was added at the 
     expect(provider.applications.size).toBe(0)
   })
 
-  it('is done if its own inputs say so, and not if those of the platform do', async () => {
-    await deployed()
+  it('is done if its own inputs say so, and not if those of the platform do, also without the original', async () => {
+    const { instances } = await deployed()
+    instances.shift()
     const consent = { ...inputs, deleteAddedInstances: true }
     deployment().inputs = consent
     for (const inputs of [undefined, { deleteAddedInstances: 'no' }])

@@ -53,6 +53,7 @@ describe('a user', () => {
     Object.assign(first ?? {}, { verification: { status: 'unverified' } })
     const verified = { emailAddress: 'b@example.com', verifiedEmailAddresses: ['b@example.com'] }
     expect(await client().getUser(user.id)).toMatchObject(verified)
+    Object.assign(first ?? {}, { verification: 'verified' })
     Object.assign(second ?? {}, { verification: null, id: null })
     user.primary_email_address_id = null
     expect(await client().getUser(user.id)).toMatchObject({ emailAddress: null, verifiedEmailAddresses: [] })
