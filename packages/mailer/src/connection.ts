@@ -69,9 +69,7 @@ export async function connect(context: HandlerContext, settings: HostSettings): 
   if (!outputs)
     return openMailer(fromInputs(await deployment.inputs(mailer.inputs), settings), context, settings)
   const { apiToken, fromEmail, messageStream, apiUrl } = outputs
-  // The shared token is sent only to its own provider, whatever an event says.
-  const baseUrl = apiToken === settings.shared?.apiToken ? settings.baseUrl : apiUrl
-  return openMailer({ apiToken, fromEmail, messageStream, baseUrl }, context, settings)
+  return openMailer({ apiToken, fromEmail, messageStream, baseUrl: apiUrl }, context, settings)
 }
 
 /** Makes a client whose every call fails with the error, and sends nothing. */
@@ -93,9 +91,11 @@ export function openMailer(
 ): MailClient {
   const { own, deployments } = settings.memory
   const host = { ...HOST, owner: deployment?.owner ?? '' }
-  const url = new URL(connection.baseUrl)
+  // The shared token is sent only to its own provider, whatever an event says.
+  const isShared = connection.apiToken === settings.shared?.apiToken
+  const url = new URL(isShared ? settings.baseUrl : connection.baseUrl)
   if (withSlash(url) === withSlash(new URL(settings.baseUrl)))
-    return createClient({ ...connection, fetch }, { ...host, memory: own })
+    return createClient({ ...connection, baseUrl: settings.baseUrl, fetch }, { ...host, memory: own })
   const refusal = egress.refuse(url)
   if (refusal !== undefined) throw inputError('invalid_inputs', 'baseUrl', refusal)
   return createClient({ ...connection, fetch: egress.fetch }, { ...host, memory: deployments })

@@ -134,10 +134,10 @@ describe('FUNCTION_CALL', () => {
   })
 
   it('sends the shared token only to its own provider, whatever base URL an event brings', async () => {
-    const { outputs } = platform.addDeployment({ id: 'dep_1' })
-    Object.assign(outputs, { ...own, apiToken: 'shared-token', apiUrl: webhook.url })
-    await send({ ...sendEmail, deployment: { id: 'dep_1', outputs: { apiUrl: 'http://127.0.0.1:9' } } })
-    expect(provider.messages).toHaveLength(1)
+    const inputs = { ...dedicated, ...own, apiToken: 'shared-token', baseUrl: 'http://127.0.0.1:9' }
+    for (const given of [{ inputs }, { outputs: { ...inputs, apiUrl: inputs.baseUrl } }])
+      await send({ ...sendEmail, deployment: { id: 'dep_1', ...given } })
+    expect(provider.messages).toHaveLength(2)
   })
 
   it('gives each mail the id of its delivery, unless the sender needs the place', async () => {
