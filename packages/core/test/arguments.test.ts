@@ -9,6 +9,7 @@ import { bare, calling, createHost, token } from './fixtures.ts'
 const megabyte = 1024 * 1024
 const looked = vi.fn(() => true)
 const entry = z.string().refine(looked)
+const long = z.string().max(10 * megabyte)
 const counter = defineIntegration({
   ...bare,
   events: ['FUNCTION_CALL'],
@@ -21,10 +22,7 @@ const counter = defineIntegration({
         list: z.union([entry, z.array(entry)]),
         few: z.array(entry).max(50).optional(),
         many: z.array(parsedByFunction(z.unknown())).optional(),
-        body: z
-          .string()
-          .max(10 * megabyte)
-          .optional(),
+        body: long.optional(),
         data: z.record(z.string(), z.unknown()).optional(),
         kind: z.enum(['plain', 'rich']).optional(),
         email: z.email().optional(),

@@ -273,12 +273,12 @@ describe.skipIf(!hasRedis)('the Redis store', () => {
     expect(await Promise.all(earlier.map(days))).toEqual(Array(29).fill(7))
   })
 
-  it('fails within its time limit while Redis hangs', async () => {
+  it('fails within its time limit while Redis hangs, and no longer', async () => {
     const store = redisStore({ client: nodeRedis, prefix: 'late:', timeoutMs: 50 })
     server.kill('SIGSTOP')
     await expect(store.claim(request)).rejects.toThrow('did not answer within 50 ms')
     await expect(store.probe()).rejects.toThrow()
     server.kill('SIGCONT')
-    await expect(redisStore({ client: nodeRedis, timeoutMs: 60_000 }).probe()).resolves.toBeUndefined()
+    await expect.poll(() => store.read('s').catch(String)).toBe(undefined)
   })
 })

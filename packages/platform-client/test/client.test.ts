@@ -18,7 +18,7 @@ const running = { status: 'running' } as const
 const platform = createPlatformEmulator({ token })
 const server = await serve(platform.fetch)
 afterAll(() => server.close())
-afterEach(() => vi.useRealTimers())
+afterEach(() => vi.useRealTimers().restoreAllMocks())
 beforeEach(() => {
   platform.reset()
   platform.addDeployment({ id: 'dep_1' })
@@ -231,13 +231,13 @@ describe('the next attempt of a callback', () => {
   function begin(...faults: Fault[]) {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] })
     vi.setSystemTime('2026-11-20T09:00:00Z')
-    vi.spyOn(Math, 'random').mockReturnValueOnce(0.5).mockReturnValueOnce(0.5)
+    vi.spyOn(Math, 'random').mockReturnValue(0.75)
     platform.faults.add(...faults)
     return connect({ fetch: platform.fetch, backoffMs: undefined }).setStatus('dep_1', running)
   }
 
   it.each<[string, number[], Fault[]]>([
-    ['a random part of a back-off that doubles', [200, 400], [{ status: 503, times: 2 }]],
+    ['a random part of what doubles, up to 2 s', [300, 600, 1_200, 2_000], [{ status: 503, times: 4 }]],
     ['as long as a Retry-After in seconds', [3_000], [{ ...wait('3'), status: 429 }]],
     ['as long as a Retry-After with a date', [5_000], [wait('Fri, 20 Nov 2026 09:00:05 GMT')]],
   ])('waits %s: %j ms', async (_, waits, faults) => {
