@@ -42,7 +42,7 @@ it.each<[RecordType: string, type: MailEvent['type'], names: object]>([
   expect(parseMailEvent(payload)).toEqual({ type, ...event, payload })
 })
 
-it('reads what the payload lacks as null, and no recipient as inactive', () => {
+it('reads what the payload lacks as null, and a recipient neither as inactive nor as one to activate', () => {
   const named = { RecordType: 'SubscriptionChange', Recipient: 'a@b.c' }
   const payload = { ...named, Tag: '', Metadata: { id: 7, x: {} } }
   const lacking = { messageId: null, messageStream: null, serverId: null, tag: null, occurredAt: null }
@@ -50,7 +50,9 @@ it('reads what the payload lacks as null, and no recipient as inactive', () => {
     ...{ type: 'subscriptionChange', recipient: 'a@b.c', ...lacking, metadata: { id: '7' } },
     ...{ isSuppressed: false, reason: null, origin: null, payload },
   })
-  expect(parseMailEvent({ RecordType: 'Bounce', Email: 'a@b.c' })).toMatchObject({ isInactive: false })
+  const bounce = parseMailEvent({ RecordType: 'Bounce', Email: 'a@b.c' })
+  expect(bounce).toMatchObject({ isInactive: false, canActivate: false })
+  expect(bounce).toHaveProperty('metadata', {})
 })
 
 it.each(['Inbound', 'toString', undefined])('accepts the unknown kind %s', (RecordType) => {

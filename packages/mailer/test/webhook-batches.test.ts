@@ -111,6 +111,7 @@ describe('the memory of the host', () => {
       for (const { body } of await Promise.all(batches))
         expect(body).toMatchObject({ result: { sent: given.to.length } })
     }
+    expect(requests.filter(({ text }) => Buffer.byteLength(text) > 2_000_000)).toEqual([])
   })
 
   it('has 24 MB for the servers of deployments, which hold up no batch with the host’s own', async () => {

@@ -102,10 +102,11 @@ describe('DEPLOYMENT_CREATED', () => {
 
   it('warns if there is no fromEmail, connects nonetheless, and reads the statistics', async () => {
     const handler = webhook.handler({ shared: { apiToken: 'shared-token', fromEmail: '' } })
-    provider.settings.server = { DeliveryType: 'Live' }
+    provider.settings.server = { DeliveryType: 'Live', Name: 'x'.repeat(10_000) }
     const { body } = await create({}, handler)
     expect(body).toEqual({ status: 'running', outputs: expect.not.objectContaining({ fromEmail: '' }) })
     expect(warnings()).toEqual([expect.stringContaining('fromEmail')])
+    expect(deployment()?.logs[0]?.message).toMatch(/^Connected to the mail server “x{500}”\.$/)
     provider.settings.stats = { Sent: 615, Bounced: 64, SpamComplaints: 10 }
     const metrics = [
       { name: 'emails_sent', value: 615 },
