@@ -38,11 +38,8 @@ describe('a response of the host', () => {
     expect(Object.fromEntries(headers)).toMatchObject({
       'content-type': expect.stringMatching(/^application\/(problem\+)?json\b/),
       'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-      ...{
-        'x-content-type-options': 'nosniff',
-        'referrer-policy': 'no-referrer',
-        'cache-control': 'no-store',
-      },
+      ...{ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' },
+      ...{ 'cross-origin-resource-policy': 'same-origin', 'cache-control': 'no-store' },
     })
     expect(headers.has('x-powered-by')).toBe(false)
   })

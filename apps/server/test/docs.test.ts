@@ -40,6 +40,7 @@ describe('the page /docs', () => {
     ['mailer-DEPLOYMENT_CREATED', 'serverType', 'One of shared, dedicated. Default: "shared".'],
     ['idp-server-DEPLOYMENT_CREATED', 'template', 'string never changes'],
     ['idp-listUsers', 'limit', 'integer ≥ 1 ≤ 500'],
+    ['mailer-sendEmail', 'to', 'string or array of string required'],
     ['mailer-sendEmail', 'attachments[].content', 'string (base64) required'],
   ])('says of %s that the field %s is: %s', (entry, field, words) => {
     const [, fields = ''] = page.split(`id="${entry}"`)

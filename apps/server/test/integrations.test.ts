@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createRoutes } from '@org/core/hosting'
 import * as mailer from '@org/mailer/webhook'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { builtin, importIntegrations } from '../src/integrations.ts'
 import { startHost } from './hosted.ts'
 
@@ -19,11 +19,8 @@ const webhook = (name: string) => `
 `
 
 beforeAll(() => {
-  for (const [name, ofIntegration] of Object.entries({
-    twilio: 'twilio',
-    again: 'twilio',
-    wrong: 'No name',
-  })) {
+  const names = { twilio: 'twilio', again: 'twilio', wrong: 'No name' }
+  for (const [name, ofIntegration] of Object.entries(names)) {
     mkdirSync(join(packages, name), { recursive: true })
     writeFileSync(join(packages, name, 'webhook.js'), webhook(ofIntegration))
     const manifest = { name: `@acme/${name}`, type: 'module', exports: { './webhook': './webhook.js' } }
@@ -50,6 +47,12 @@ it('a package of INTEGRATIONS has a webhook, a manifest, and settings of the var
   expect((await (await get('/openapi.json')).json()).paths).toHaveProperty(['/twilio/webhook'])
 })
 
+it.each(['/integrations', '/openapi.json', '/docs'])('%s fails until each package loads', async (path) => {
+  const load = vi.fn(async () => mailer).mockRejectedValueOnce(new Error('no descriptor is left'))
+  const { get } = startHost({ integrations: [{ name: 'mailer', load }] })
+  expect([(await get(path)).status, (await get(path)).status]).toEqual([500, 200])
+})
+
 it('a package of INTEGRATIONS that is none is a fault, which says what was expected and what was found', async () => {
   const names = '@acme/twilio, @acme/again @acme/absent @acme/wrong @org/core'
   const { integrations, faults } = await importIntegrations(names)
@@ -68,8 +71,7 @@ it('a package of INTEGRATIONS that is none is a fault, which says what was expec
 
 it('a host of one’s own refuses two integrations of one name, and one without a platform', () => {
   const create = (...given: unknown[]) => Reflect.apply(createRoutes, undefined, given)
-  expect(() => create([mailer, mailer], () => ({}))).toThrow(
-    'Two integrations have the route /mailer/webhook',
-  )
+  const twice = 'Two integrations have the route /mailer/webhook'
+  expect(() => create([mailer, mailer], () => ({}))).toThrow(twice)
   expect(() => create([mailer], { platform: {} })).toThrow(/The host has 2 faults:\s+platform is no Platform/)
 })
