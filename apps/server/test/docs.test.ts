@@ -78,9 +78,8 @@ describe.skipIf(missing.length > 0)('the commands of the page, pasted into a she
   /** Runs commands one after the other; returns what the host says to each. */
   async function paste(pasted: readonly string[], { fetch: answer }: Pick<typeof host, 'fetch'>) {
     const server = await serve(async (request) => answer(request))
-    const script = pasted.map(
-      (each) => `${each.replaceAll('http://localhost:3009', server.url)} --silent; echo`,
-    )
+    const toServer = (command: string) => command.replaceAll('http://localhost:3009', server.url)
+    const script = pasted.map((command) => `${toServer(command)} --silent; echo`)
     const env = { ...process.env, PLATFORM_WEBHOOK_SECRET: credentials.webhookSecret }
     const { stdout } = await promisify(execFile)('bash', ['-c', script.join('\n')], { env })
     await server.close()

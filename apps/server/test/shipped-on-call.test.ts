@@ -93,9 +93,8 @@ it('a mail is found in the log by the hash that recipient.mjs prints, in the par
     return String(stdout) + String(stderr)
   }
   const find = (address: string) => {
-    const [, hash = '-'] = hashOf(address, `whsec_${btoa('another secret of the platform')} ${secret}`).split(
-      '\n',
-    )
+    const secrets = `whsec_${btoa('another secret of the platform')} ${secret}`
+    const [, hash = '-'] = hashOf(address, secrets).split('\n')
     return log.filter((line) => JSON.stringify(line).includes(hash))
   }
   const others = { cc: 'BOB@example.com', bcc: 'u@xn--mnchen-3ya.example' }

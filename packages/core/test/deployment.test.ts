@@ -124,9 +124,8 @@ describe('a reference in an input', () => {
         void (await context.egress.fetch(url))
       const { handle } = createHost({ environment, egress, provider })
       const outputs = { token: value, region: 'eu' }
-      return (
-        await deliver(handle, { name, deployment: { ...deployment, inputs: { token: text }, outputs } })
-      ).body
+      const given = { ...deployment, inputs: { token: text }, outputs }
+      return (await deliver(handle, { name, deployment: given })).body
     }
     const refused = refusedWith('not sent to a URL of the deployment')
     // The outputs that a deletion uses hold what the inputs refer to.

@@ -58,9 +58,8 @@ describe('a problem', () => {
       const problem = await refusal(host, event)
       expect(problem.code).toBe(code)
       expect(JSON.stringify(problem)).not.toContain('Cannot read')
-      const reason = expect.stringMatching(
-        /^(?=.{500}$)TypeError: Cannot read “\[redacted\]” of \[address\] x+$/,
-      )
+      const words = /^(?=.{500}$)TypeError: Cannot read “\[redacted\]” of \[address\] x+$/
+      const reason = expect.stringMatching(words)
       const at = expect.arrayContaining([expect.stringMatching(/^ +at /)])
       expect(host.lines.at(-1)?.facts).toMatchObject({ reason, at })
     },

@@ -88,9 +88,8 @@ export async function endOf(batch: Promise<{ results: readonly MessageResult[] }
     results = Object(reason).results ?? []
   }
   const starts = [...results.keys()].filter((at) => results[at]?.status !== results[at - 1]?.status)
-  const fates = starts.map(
-    (start, at) => `${(starts[at + 1] ?? results.length) - start} ${results[start]?.status}`,
-  )
+  const lengths = starts.map((start, at) => (starts[at + 1] ?? results.length) - start)
+  const fates = starts.map((start, at) => `${lengths[at]} ${results[start]?.status}`)
   return { error, results, fates: fates.join(), last: results.at(-1)?.error }
 }
 
