@@ -19,9 +19,8 @@ type Claimed = z.output<typeof claimed>
  * @throws {IntegrationError} `invalid_event` (422); `platform_unavailable` if nobody can tell
  */
 export async function ensureOwn(context: HandlerContext, store: DeliveryStore): Promise<HandlerContext> {
-  const { deployment, event } = context
-  // An update that failed asks for the health of what was published before.
-  if (!deployment || event.name === 'DEPLOYMENT_CREATED') return context
+  const { deployment } = context
+  if (!deployment) return context
   const named = await deployment.outputs(claimed)
   const used: Claimed = { ...named, ...(await deployment.outputs(instanceKeys)) }
   const isOwn = await askStore(used, deployment.id, store).catch((error: unknown) => {
