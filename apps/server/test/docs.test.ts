@@ -25,10 +25,9 @@ describe('the page /docs', () => {
     const events = Object.values(document.paths).map(({ post }) => post?.['x-responses'] ?? {})
     const named = /(Inputs|Outputs|Arguments|Result|^User|^Message|^Organization|^Problem)$/
     const schemas = Object.entries(document.components.schemas).filter(([name]) => named.test(name))
+    const objects = [document.paths, ...events, ...schemas.map(([, { properties }]) => Object(properties))]
     const words = [
-      ...[document.paths, ...events, ...schemas.map(([, { properties }]) => Object(properties))].flatMap(
-        Object.keys,
-      ),
+      ...objects.flatMap(Object.keys),
       ...document.components.responses.Problem['x-problems'].map(({ code }) => code),
     ]
     expect(words.length).toBeGreaterThan(200)

@@ -18,6 +18,7 @@ import { isAddress, parseAddress } from './address.ts'
 import { ADDRESS_PATTERN } from './address-pattern.ts'
 import { DEFAULT_BASE_URL, DEFAULT_MESSAGE_STREAM } from './client.ts'
 
+/** In the schema for readers alone: a union would hide the reason, and `composeMessage` says it. */
 const MAX_RECIPIENTS = 50
 const MAX_MESSAGES = 10_000
 /** The longest body or attachment; the message as a whole may have 10 MB. */
@@ -28,13 +29,14 @@ const address = z
   .describe('`a@b.c` or `Name <a@b.c>`.')
   .meta({ examples: ['Ada <ada@example.com>', 'bob@example.com'] })
 const addresses = z
-  .union([address, z.array(address).max(MAX_RECIPIENTS)], {
+  .union([address, z.array(address).meta({ maxItems: MAX_RECIPIENTS })], {
     error: ({ input }) =>
       `${input === undefined ? 'is required' : 'is invalid'}: expected one address or a list of addresses`,
   })
   .describe('One address or a list of addresses.')
 
 const body = z.string().max(MAX_BODY_LENGTH)
+const texts = z.record(z.string(), z.string())
 
 const content = {
   htmlBody: body.optional().describe('The body as HTML.'),
@@ -46,11 +48,8 @@ const content = {
   replyTo: addresses.optional(),
   tag: z.string().optional().describe('A category for the statistics.'),
   messageStream: z.string().optional().describe('The message stream. Default: the deployment’s.'),
-  headers: z.record(z.string(), z.string()).optional().describe('Additional headers, by name.'),
-  metadata: z
-    .record(z.string(), z.string())
-    .optional()
-    .describe('Up to 10 values that the provider stores with the mail.'),
+  headers: texts.optional().describe('Additional headers, by name.'),
+  metadata: texts.optional().describe('Up to 10 values that the provider stores with the mail.'),
   attachments: z
     .array(
       z.strictObject({

@@ -156,6 +156,7 @@ describe('FUNCTION_CALL', () => {
 
   it.each<[name: string, path: string, reason: string, given: object]>([
     ['sendEmail', 'htmlBody', 'textBody', { to: 'ann@example.org', subject: 'Hello' }],
+    ['sendEmail', 'to', 'may have 50 recipients', { ...mail, to: Array(51).fill(mail.to) }],
     ['sendEmails', 'messages', 'required', {}],
     ['sendEmails', 'subject', 'required', { to: ['ann@example.org'], textBody: 'Hi' }],
     ['sendEmails', 'subject', 'beside messages', { messages: [mail], subject: 'Hello' }],
