@@ -113,7 +113,7 @@ it('the Worker calls servers of deployments by https and a public name, and any 
   const target = await startWorker(variables)
   onTestFinished(target.close)
   const create = async (baseUrl: string) => {
-    const inputs = { serverType: 'dedicated', apiToken: credentials.mailToken, baseUrl }
+    const inputs = { serverType: 'dedicated', apiToken: credentials.tenantMailToken, baseUrl }
     return (await deliver(target, creation(inputs))).status
   }
   for (const baseUrl of ['http://mail.example.com', 'https://localhost', 'https://10.0.0.1'])
