@@ -22,7 +22,7 @@ export function scaffold(repository: string, name: string) {
   const names = formsOf(name)
   if (name === TEMPLATE || reserved.has(name) || name in {} || existsSync(join(repository, 'packages', name)))
     throw new Error(`The name “${name}” is taken.`)
-  new Function(`'use strict'; let ${names.camel}`)
+  new Function(`'use strict'; let ${names.camel}`) // Throws for a word of the language.
   const read = (file: string) => readFileSync(join(repository, file), 'utf8')
   const folder = 'tooling/new-integration/template'
   const files = globSync(['*.{json,ts,md}', '{src,test}/**/*.ts'], { cwd: join(repository, folder) })

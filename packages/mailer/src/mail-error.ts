@@ -53,7 +53,7 @@ export class MailError extends IntegrationError {
     return this.provider?.code === INACTIVE ? findNamed(words, recipients) : []
   }
 
-  /** What the provider said, word for word but for the token: it may name people. Printing the error does not show it. */
+  /** What the provider said, with the token masked. It may name people, so printing the error does not show it. */
   get providerMessage(): string | undefined {
     return this.#facts.words || undefined
   }

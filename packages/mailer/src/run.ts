@@ -33,7 +33,7 @@ export interface BatchOptions extends CallOptions {
   outageMs?: number | undefined
   /** Ends the batch well: no further call begins, calls in flight are awaited, and the rest is left for the next run. */
   stop?: AbortSignal | undefined
-  /** Is called after each call of the provider, and awaited until the batch ends. If it throws, no further call begins, and the batch throws the same. */
+  /** Is called after each call of the provider, and awaited, but only for a second after the end. If it throws, no further call begins, and the batch throws the same. */
   onProgress?: ((progress: BatchProgress) => unknown) | undefined
 }
 

@@ -4,7 +4,7 @@ import { within } from '@org/core/internal/host'
 
 /** Orchestrators wait for `/readyz` for two seconds or less. */
 const LONGEST_PROBE_MS = 1_500
-/** Some orchestrators wait for one second. */
+/** How long a store that is away may hold an answer that does not depend on it. Some orchestrators wait for one second. */
 const LONGEST_WAIT_MS = 700
 /** A probe is a write, and anyone may ask for it. */
 const PROBE_INTERVAL_MS = 1_000
